@@ -30,16 +30,12 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("link-outside-template", "it takes a symbolic link"),
     ("overlay-too-large", "it takes ten thousand files"),
     ("csv-syntax", "only `convert` reads CSV"),
+    ("not-convertible", "only `convert` reads files of other tools"),
 ];
 
 /// Warnings that only show when a suite is transpiled, which `validate` does not do.
-const EXPORTED: &[&str] = &[
-    "conflicting-trigger-settings",
-    "duplicate-query",
-    "id-moved",
-    "not-convertible",
-    "prompt-path-as-text",
-];
+const EXPORTED: &[&str] =
+    &["conflicting-trigger-settings", "duplicate-query", "id-moved", "prompt-path-as-text"];
 
 /// Errors that block transpiling only.
 const NOT_EXPORTED: &[&str] = &["conflicting-triggers", "no-prompt", "skill-name-collision"];

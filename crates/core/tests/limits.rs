@@ -6,6 +6,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Level;
+use evalrig_core::import::{ImportRequest, Opened, format_named};
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{
@@ -619,4 +620,69 @@ fn a_damaged_file_keeps_a_bounded_number_of_diagnostics() {
     let seen = project.load().seen;
     assert_eq!(seen.len(), 10_000);
     assert!(seen.iter().all(|seen| seen.code.name == "json-syntax"));
+}
+
+/// What a conversion reports about its only file: name, line and message.
+fn conversion_fault(name: &str, text: &str, format: &str) -> (&'static str, u32, String) {
+    let path = Utf8Path::new("/p").join(name);
+    let files = MemoryFiles::new().with(path.as_str(), text);
+    let request = ImportRequest {
+        files: &files,
+        path: &path,
+        directory: "/p".into(),
+        reach: Reach::Inside("/p".into()),
+        map: None,
+        targets: None,
+    };
+    let format = format_named(format).expect("a format");
+    let done = Opened::new(&request).expect("a known ending").convert(&request, format);
+    assert!(done.suite.is_none());
+    let fault = done.diagnostics.iter().next().expect("a reason");
+    assert_eq!(fault.level, Level::Blocking);
+    (fault.code.name, done.sources.position(fault.span).line, fault.message.clone())
+}
+
+#[test]
+fn a_table_that_does_not_fit_its_header_is_refused() {
+    let fault = conversion_fault("x.csv", "input,target\na,b\nc,d,e\n", "inspect");
+    let message = "this row has 3 cells, but the header has 2".to_owned();
+    assert_eq!(fault, ("csv-syntax", 3, message));
+}
+
+#[test]
+fn what_a_conversion_cannot_do_without_is_refused_at_its_place() {
+    for (name, text, format, line, message) in [
+        (
+            "x.yaml",
+            "prompts: [a]\ntests: file://t.js\n",
+            "promptfoo",
+            2,
+            "tests from `file://t.js` are made",
+        ),
+        ("x.yaml", "prompts:\n  - file://p.py\n", "promptfoo", 2, "no file matches `file://p.py`"),
+        (
+            "x.yaml",
+            "prompts:\n  - exec:./p.sh\n",
+            "promptfoo",
+            2,
+            "the prompt `exec:./p.sh` is made",
+        ),
+        ("x.yaml", "tests:\n  - file://none.csv\n", "promptfoo", 2, "`none.csv` does not exist"),
+        ("x.yaml", "stimuli:\n  - name: a\n", "vally", 2, "the stimulus `a` has no `prompt`"),
+        ("x.yaml", "skill: s\ntasks:\n  - tasks/*.yaml\n", "waza", 3, "no task file matches"),
+        (
+            "x.jsonl",
+            "{\"input\": \"a\", \"target\": \"b\"}\n{\"target\": \"b\"}\n",
+            "inspect",
+            2,
+            "this record has no `input`",
+        ),
+        ("x.json", "{\"testing_criteria\": []}", "openai-evals", 1, "this eval has no runs"),
+        ("x.json", "[]", "langfuse", 1, "expected a list of records, found a list"),
+        ("x.yaml", "a: 1\n", "list", 1, "expected a list of records, found a mapping"),
+    ] {
+        let fault = conversion_fault(name, text, format);
+        assert_eq!((fault.0, fault.1), ("not-convertible", line), "{fault:?}");
+        assert!(fault.2.starts_with(message), "{fault:?}");
+    }
 }

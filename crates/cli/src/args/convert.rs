@@ -14,7 +14,8 @@ pub const CO_EVALS: &str = "co-evals";
 
 #[derive(Debug, Args)]
 pub struct Convert {
-    /// A file of another tool, an evals.json, a `.co/evals` record or the whole store.
+    /// A file of another tool, an evals.json, a directory of cases, a `.co/evals` record or the whole
+    /// store; or a workspace of skill-creator, an iteration or a benchmark.json.
     pub file: String,
     /// The format of the file [default: recognised by its keys].
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(format_names()))]
@@ -23,7 +24,7 @@ pub struct Convert {
     /// of a preset.
     #[arg(long, value_name = "FIELD=KEY,…", value_delimiter = ',')]
     pub map: Vec<String>,
-    /// The file to write; `-` is standard output.
+    /// The file to write; `-` is standard output. For several iterations, a directory.
     #[arg(
         short,
         long,
@@ -57,9 +58,7 @@ fn format_names() -> Vec<&'static str> {
 pub(super) fn help() -> String {
     let mut text = "Formats (`evalrig explain FORMAT` says what becomes of what):\n".to_owned();
     for format in FORMATS {
-        let first = format.doc.split_once('.').map_or(format.doc, |(first, _)| first);
-        let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.push_str(&format!("  {:<13} {first}\n", format.name));
+        text.push_str(&format!("  {:<13} {}\n", format.name, format.title));
     }
     text.push_str(&format!(
         "  {EVALS_JSON:<13} evals.json, eval sets and trigger lists of skill-creator\n"

@@ -14,6 +14,8 @@ use camino::Utf8Path;
 
 use crate::source::{Files, Sources};
 
+pub use crate::model::Loss;
+
 pub use canonical_json::{suite_value, test_document};
 pub use canonical_yaml::suite_document;
 pub(crate) use canonical_yaml::{STYLE, literal_references};

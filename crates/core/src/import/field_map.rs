@@ -117,7 +117,13 @@ impl FieldMap {
         let mut map = Self::default();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             match part.split_once('=') {
-                Some((field, key)) => map.set(map_target(field.trim())?, key.trim())?,
+                Some((field, key)) => {
+                    let (field, key) = (field.trim(), key.trim());
+                    map.set(
+                        map_target(field).map_err(|error| reversed(field, key).unwrap_or(error))?,
+                        key,
+                    )?;
+                }
                 None => {
                     let preset = PRESETS.iter().find(|(name, _)| *name == part);
                     let (_, pairs) = preset.ok_or_else(|| unknown_preset(part))?;
@@ -225,6 +231,12 @@ fn map_target(written: &str) -> Result<MapTarget, String> {
     })
 }
 
+/// A hint for a pair that is written the wrong way round.
+fn reversed(field: &str, key: &str) -> Option<String> {
+    let is_field = map_target(key).is_ok();
+    is_field.then(|| format!("`--map {field}={key}` is the wrong way round; write `{key}={field}`"))
+}
+
 fn unknown_preset(name: &str) -> String {
     let known: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     format!("`--map` knows no preset `{name}`; it takes `field=key` or one of {}", known.join(", "))
@@ -255,6 +267,7 @@ mod tests {
         for (text, part) in [
             ("inptu=a", "did you mean `input`?"),
             ("colour=a", "knows no field `colour`"),
+            ("question=input", "write `input=question`"),
             ("nothing", "knows no preset `nothing`"),
             ("input=", "names no key"),
         ] {

@@ -14,7 +14,7 @@ use super::field_map::FieldMap;
 use super::foreign_file::ForeignFile;
 
 declare_codes! {
-    NOT_CONVERTIBLE = "not-convertible", Blocking, Export, r#"A file of another tool cannot become a suite: it lacks what every test needs, or says it in a form that
+    NOT_CONVERTIBLE = "not-convertible", Blocking, Shape, r#"A file of another tool cannot become a suite: it lacks what every test needs, or says it in a form that
 `convert` does not know.
 
 ## Example

@@ -27,9 +27,10 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
     },
     read: |importer, file| {
         let rows = records(importer, file)?.with_parsed_texts();
-        let expected = match file.has_row_with(&["expectedOutput"]) {
-            true => "expectedOutput",
-            false => "expected_output",
+        let expected = if file.has_row_with(&["expectedOutput"]) {
+            "expectedOutput"
+        } else {
+            "expected_output"
         };
         let map =
             FieldMap::known(&[("id", "id"), ("input", "input"), ("expected_output", expected)]);

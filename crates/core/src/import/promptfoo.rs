@@ -5,10 +5,12 @@ mod file_value;
 mod foo_check;
 mod foo_config;
 mod foo_prompt;
+mod foo_script;
 mod foo_test;
 mod graded;
 mod provider;
 mod test_list;
+mod text_check;
 mod threshold;
 mod tool_check;
 mod variables;
@@ -90,10 +92,10 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
     provider::read_providers(importer, &root, &mut draft);
     let prompts = FooPrompt::read_all(importer, &root, &directory)?;
     let tests = test_list::read_tests(importer, &root, &directory)?;
-    let conversion = Conversion { directory: &directory, prompts: &prompts };
+    let maker = TestMaker { directory: &directory, prompts: &prompts };
     let mut planned = Vec::new();
     for (at, test) in tests.iter().enumerate() {
-        conversion.plan(importer, &mut draft, test, at + 1, &mut planned);
+        maker.plan(importer, &mut draft, test, at + 1, &mut planned);
         if planned.len() > MOST_TESTS {
             return importer.refuse(
                 test.span.at_start(),
@@ -115,12 +117,12 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
 }
 
 /// What every test is combined with.
-struct Conversion<'a> {
+struct TestMaker<'a> {
     directory: &'a camino::Utf8Path,
     prompts: &'a [FooPrompt],
 }
 
-impl Conversion<'_> {
+impl TestMaker<'_> {
     /// One test per combination of variables and prompt.
     fn plan(
         &self,

@@ -103,7 +103,7 @@ pub(super) fn read_skills(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<
     let mut found = Vec::new();
     for item in entry.value.items() {
         let Some(written) = reader.text_of("skills", item) else { continue };
-        found.extend(read_source(reader, &written.into_owned(), item.span()));
+        found.extend(read_source(reader, &written, item.span()));
     }
     Some(found)
 }

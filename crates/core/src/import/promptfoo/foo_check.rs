@@ -1,23 +1,17 @@
-//! Assertions that look at the text of the answer, and where all the others are sent on to.
+//! Which part of a suite an assertion becomes: the list of types, and what all of them share.
 
 use camino::Utf8Path;
 
 use crate::model::{Map, Number, Value};
 use crate::source::Span;
 
-use super::super::assertion_draft::{
-    any_answer, exact_text, has_no_weight, js_regex, name_members, negated_if, text_check,
-};
+use super::super::assertion_draft::{any_answer, has_no_weight, name_members, negated_if};
 use super::super::importer::Importer;
 use super::super::located::Located;
-use super::super::schema_keywords::report_keywords;
-use super::super::script::{ScriptLanguage, script_check};
 use super::super::suite_draft::SuiteDraft;
 use super::super::template::render;
-use super::comma_list::comma_list;
 use super::file_value::{FileKind, FileReference};
 use super::foo_test::FooTest;
-use super::variables::inserted;
 use super::{graded, provider, tool_check};
 
 /// Checks on the text, which the script beside the suite knows too.
@@ -93,8 +87,8 @@ pub(super) struct CheckWriter<'w, 'r> {
     pub(super) test: &'w FooTest,
     pub(super) vars: &'w Map,
     pub(super) directory: &'w Utf8Path,
-    score: ScoreUse,
-    needs_vars: bool,
+    pub(super) score: ScoreUse,
+    pub(super) needs_vars: bool,
 }
 
 /// One assertion while it is written.
@@ -303,240 +297,4 @@ impl<'w, 'r> CheckWriter<'w, 'r> {
         }
         read
     }
-
-    fn text_check(&mut self, assertion: &FooAssertion<'_>, has_transform: bool) -> Option<Map> {
-        let value = self.value(assertion)?;
-        let value = match (assertion.base, value) {
-            (
-                "contains-any" | "contains-all" | "icontains-any" | "icontains-all",
-                Value::String(text),
-            ) => comma_list(&text).into(),
-            // A schema may be written as YAML in a text.
-            ("is-json" | "contains-json", Value::String(text)) if !text.trim().is_empty() => {
-                let tree = crate::syntax::lone_tree(text).ok();
-                let parsed = tree.map(|tree| crate::syntax::plain_value(tree.root()));
-                let Some(parsed @ Value::Map(_)) = parsed else {
-                    self.lost(assertion, "its schema cannot be read");
-                    return None;
-                };
-                parsed
-            }
-            (_, value) => value,
-        };
-        if has_transform {
-            return self.scripted(assertion, value);
-        }
-        let native = self.native(assertion, &value)?;
-        match native {
-            Some(map) => Some(negated_if(assertion.is_negated, map)),
-            None => self.scripted(assertion, value),
-        }
-    }
-
-    /// The assertion of a suite; `Some(None)` if only the script can decide, `None` if it is lost.
-    fn native(&mut self, assertion: &FooAssertion<'_>, value: &Value) -> Option<Option<Map>> {
-        let text = match value {
-            Value::List(_) | Value::Map(_) => None,
-            scalar => Some(inserted(scalar)),
-        };
-        let base = assertion.base;
-        Some(match (base, text) {
-            ("contains" | "icontains", Some(text)) if !text.is_empty() => {
-                Some(text_check(base, text))
-            }
-            ("contains-any" | "contains-all" | "icontains-any" | "icontains-all", _) => {
-                Some(several(base, value))
-            }
-            ("equals", Some(text)) | ("starts-with", Some(text))
-                if base == "equals" || !text.is_empty() =>
-            {
-                let message =
-                    "white space around the answer is ignored; promptfoo compares exactly";
-                self.importer.loss_once("white-space", assertion.span(), message);
-                let kind = if base == "equals" { "equals" } else { "starts-with" };
-                Some(exact_text(kind, &text))
-            }
-            ("equals", None) => None,
-            ("regex", Some(pattern)) if !pattern.is_empty() => js_regex(&pattern),
-            ("is-json", Some(text)) if text.is_empty() => Some(Map::new().with("type", "is-json")),
-            ("is-json" | "contains-json", _) => {
-                if base == "contains-json" {
-                    let message = "only strict JSON counts; promptfoo also accepts YAML in braces";
-                    self.importer.loss_once("method", assertion.span(), message);
-                }
-                let schema = Located::at(
-                    value,
-                    assertion.data.get("value").map_or(assertion.span(), |v| v.span),
-                );
-                report_keywords(self.importer, &schema);
-                None
-            }
-            ("levenshtein", Some(_)) => None,
-            ("word-count", _) => Some(word_count(value).or_else(|| {
-                self.lost(assertion, "its value is not a number of words");
-                None
-            })?),
-            _ => {
-                self.lost(assertion, "it has no value to compare with");
-                return None;
-            }
-        })
-    }
-
-    /// The script beside the suite decides.
-    fn scripted(&mut self, assertion: &FooAssertion<'_>, value: Value) -> Option<Map> {
-        let mut config = Map::new().with("type", assertion.base);
-        if value != Value::Null {
-            config.insert("value", value);
-        }
-        self.finish_script(assertion, ScriptLanguage::JavaScript, None, config)
-    }
-
-    fn script(&mut self, assertion: &FooAssertion<'_>) -> Option<Map> {
-        let is_python = assertion.base == "python";
-        let language = if is_python { ScriptLanguage::Python } else { ScriptLanguage::JavaScript };
-        let config = Map::new().with("type", assertion.base);
-        let Some(written) = assertion.data.get("value").filter(|value| value.as_str().is_some())
-        else {
-            self.lost(assertion, "it has no code");
-            return None;
-        };
-        let text = written.as_str().unwrap_or_default();
-        // A CSV cell may name a Python file without `file://`.
-        let is_path = is_python && !text.contains('\n') && text.contains(".py") && {
-            let path = FileReference::of_path(text, self.directory).path;
-            self.importer.exists(&path)
-        };
-        let reference = match FileReference::of(text, self.directory) {
-            None if is_path => Some(FileReference::of_path(text, self.directory)),
-            reference => reference,
-        };
-        let Some(reference) = reference else {
-            let code = self.filled(text, written.span);
-            self.report_context(assertion, &code);
-            self.needs_vars |= code.contains("context");
-            return self.finish_script(assertion, language, None, config.with("value", code));
-        };
-        let wanted = if is_python { FileKind::Python } else { FileKind::JavaScript };
-        if reference.kind() != wanted || !self.importer.exists(&reference.path) {
-            let reason = match reference.kind() {
-                FileKind::TypeScript => "TypeScript is not run; name the compiled file",
-                kind if kind == wanted => "its file does not exist",
-                _ => "its file is of another language",
-            };
-            self.lost(assertion, reason);
-            return None;
-        }
-        if let Some(code) = self.importer.read_text(&reference.path) {
-            self.report_context(assertion, &code);
-        }
-        self.needs_vars = true;
-        let path = self.importer.path_in_suite(&reference.path);
-        let config = config.with_some("function", reference.function);
-        self.finish_script(assertion, language, Some(path), config)
-    }
-
-    /// Parts of the context that evalrig cannot give.
-    fn report_context(&mut self, assertion: &FooAssertion<'_>, code: &str) {
-        for name in ["logProbs", "context.trace", "context.provider."] {
-            if code.contains(name) {
-                let message = format!("`{name}` is not known to the script");
-                self.importer.loss("context", assertion.span(), message);
-            }
-        }
-    }
-
-    fn finish_script(
-        &mut self,
-        assertion: &FooAssertion<'_>,
-        language: ScriptLanguage,
-        path: Option<String>,
-        config: Map,
-    ) -> Option<Map> {
-        let transforms = self.transforms(assertion)?;
-        if !transforms.is_empty() && language == ScriptLanguage::Python {
-            let message =
-                "`python` looks at the answer itself, not at what `transform` makes of it";
-            self.importer.loss("transform", assertion.span(), message);
-        }
-        let mut config = config
-            .with_some("threshold", assertion.threshold())
-            .with_some("negate", assertion.is_negated.then_some(true))
-            .with_some("score", (self.score == ScoreUse::Value).then_some("value"));
-        if !transforms.is_empty() && language == ScriptLanguage::JavaScript {
-            self.needs_vars |= transforms.iter().any(|code| code.contains("context"));
-            config.insert("transform", transforms);
-        }
-        config.insert_some("config", assertion.data.get("config").map(Located::value));
-        let map = script_check(self.draft, language, path, config);
-        Some(
-            map.with(
-                "name",
-                assertion.data.get("type").and_then(Located::text).unwrap_or_default(),
-            ),
-        )
-    }
-
-    /// The code that the output passes through, the test's first. `None` if it cannot be run.
-    fn transforms(&mut self, assertion: &FooAssertion<'_>) -> Option<Vec<String>> {
-        let written = [self.test.transform.clone(), assertion.data.get("transform").cloned()];
-        let mut found = Vec::new();
-        for one in written.iter().flatten() {
-            let Some(text) = one.as_str() else { continue };
-            let Some(reference) = FileReference::of(text, self.directory) else {
-                found.push(text.to_owned());
-                continue;
-            };
-            if reference.kind() != FileKind::JavaScript || !self.importer.exists(&reference.path) {
-                self.lost(assertion, "its `transform` is not a JavaScript file");
-                return None;
-            }
-            let path = self.importer.path_in_suite(&reference.path);
-            let name = reference.function.map(|name| format!(":{name}")).unwrap_or_default();
-            found.push(format!("file://{path}{name}"));
-        }
-        Some(found)
-    }
-}
-
-/// An empty text is part of every answer.
-fn several(base: &str, value: &Value) -> Map {
-    let texts: Vec<String> = match value {
-        Value::List(items) => items.iter().map(inserted).collect(),
-        scalar => vec![inserted(scalar)],
-    };
-    let filled: Vec<String> = texts.iter().filter(|text| !text.is_empty()).cloned().collect();
-    let is_any = base.ends_with("-any");
-    let always = if is_any { filled.len() < texts.len() } else { filled.is_empty() };
-    match (always, filled.is_empty()) {
-        (true, _) => any_answer(),
-        // None of nothing.
-        (false, true) => text_check("regex", r"[^\s\S]"),
-        (false, false) => text_check(base, filled),
-    }
-}
-
-/// Words are what white space separates.
-fn word_count(value: &Value) -> Option<Map> {
-    let number = |value: &Value| match value {
-        Value::Number(number) => number.as_u64(),
-        Value::String(text) => text.trim().parse::<u64>().ok(),
-        _ => None,
-    };
-    let (least, most) = match value {
-        Value::Map(map) => {
-            let (min, max) = (map.get("min").and_then(number), map.get("max").and_then(number));
-            if min.is_none() && max.is_none() {
-                return None;
-            }
-            (min.unwrap_or(0), max)
-        }
-        exact => {
-            let count = number(exact)?;
-            (count, Some(count))
-        }
-    };
-    let most = most.map(|most| most.to_string()).unwrap_or_default();
-    let pattern = format!(r"\A\s*(?:\S+(?:\s+|\z)){{{least},{most}}}\z");
-    Some(text_check("regex", pattern).with("name", "word-count"))
 }
