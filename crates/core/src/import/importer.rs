@@ -49,6 +49,9 @@ pub struct ImportRequest<'a> {
     pub targets: Option<&'a [String]>,
 }
 
+/// Kind, place, message and test of a loss.
+type LossKey = (&'static str, Span, Cow<'static, str>, Option<Arc<TestId>>);
+
 /// Reads one foreign file and those that it names.
 #[derive(Debug)]
 pub(super) struct Importer<'r> {
@@ -56,7 +59,7 @@ pub(super) struct Importer<'r> {
     pub(super) sources: Sources,
     pub(super) out: Diagnostics,
     pub(super) losses: Vec<Loss>,
-    seen: HashSet<(&'static str, Span, Cow<'static, str>, Option<Arc<TestId>>)>,
+    seen: HashSet<LossKey>,
     /// The losses that are reported at their first place only, and how often they occurred.
     repeated: HashMap<&'static str, (usize, usize)>,
     /// The test that is being made.

@@ -141,9 +141,10 @@ fn joined_text(row: &Located, keys: &str) -> Option<String> {
     let mut parts = Vec::new();
     for key in keys.split('+') {
         let Some(value) = row.at_path(key.trim()) else { continue };
-        let text = match value.is_list() {
-            true => lettered(&value.texts()),
-            false => value.text().unwrap_or_else(|| value.value().to_json(JsonStyle::Compact)),
+        let text = if value.is_list() {
+            lettered(&value.texts())
+        } else {
+            value.text().unwrap_or_else(|| value.value().to_json(JsonStyle::Compact))
         };
         if !text.trim().is_empty() {
             parts.push(text);

@@ -55,7 +55,7 @@ pub fn parse_csv(source: SourceId, text: Arc<String>, out: &mut Diagnostics) -> 
     match parser.document() {
         Ok(()) => Some(parser.tree),
         Err(diagnostic) => {
-            out.report(diagnostic);
+            out.report(*diagnostic);
             None
         }
     }
@@ -98,7 +98,7 @@ struct CsvRow {
 }
 
 impl Csv<'_> {
-    fn document(&mut self) -> Result<(), Diagnostic> {
+    fn document(&mut self) -> Result<(), Box<Diagnostic>> {
         let root = self.add(NodeData::new(NodeShape::Sequence { flow: true }, 0, 0));
         let header = loop {
             let row = self.row()?;
@@ -122,7 +122,7 @@ impl Csv<'_> {
     }
 
     /// The rest of the line, which quotes may extend over several lines.
-    fn row(&mut self) -> Result<CsvRow, Diagnostic> {
+    fn row(&mut self) -> Result<CsvRow, Box<Diagnostic>> {
         let start = self.at as u32;
         let mut cells = Vec::new();
         let mut is_blank = true;
@@ -145,7 +145,7 @@ impl Csv<'_> {
         Ok(CsvRow { cells, start, end, is_blank })
     }
 
-    fn cell(&mut self) -> Result<NodeId, Diagnostic> {
+    fn cell(&mut self) -> Result<NodeId, Box<Diagnostic>> {
         if self.bytes.get(self.at) == Some(&b'"') {
             return self.quoted();
         }
@@ -166,7 +166,7 @@ impl Csv<'_> {
         }
     }
 
-    fn quoted(&mut self) -> Result<NodeId, Diagnostic> {
+    fn quoted(&mut self) -> Result<NodeId, Box<Diagnostic>> {
         let start = self.at;
         let mut has_doubled = false;
         self.at += 1;
@@ -212,22 +212,24 @@ impl Csv<'_> {
         })
     }
 
-    fn check_header(&self, header: &CsvRow) -> Result<(), Diagnostic> {
+    fn check_header(&self, header: &CsvRow) -> Result<(), Box<Diagnostic>> {
         let mut known: HashMap<&str, NodeId> = HashMap::new();
         for cell in &header.cells {
             let name = self.tree.scalar_text(*cell).trim();
             if let Some(first) = known.insert(name, *cell).filter(|_| !name.is_empty()) {
                 let message = format!("the column `{name}` occurs twice");
                 let span = self.tree.span_of(*cell);
-                return Err(Diagnostic::new(&CSV_SYNTAX, span, message)
-                    .related(self.tree.span_of(first), "first here"));
+                return Err(Box::new(
+                    Diagnostic::new(&CSV_SYNTAX, span, message)
+                        .related(self.tree.span_of(first), "first here"),
+                ));
             }
         }
         Ok(())
     }
 
     /// A short row lacks its last keys.
-    fn mapping(&mut self, header: &CsvRow, row: &CsvRow) -> Result<NodeId, Diagnostic> {
+    fn mapping(&mut self, header: &CsvRow, row: &CsvRow) -> Result<NodeId, Box<Diagnostic>> {
         if let Some(cell) = row.cells.get(header.cells.len()) {
             let span = self.tree.span_of(*cell);
             let message = format!(
@@ -235,8 +237,10 @@ impl Csv<'_> {
                 row.cells.len(),
                 header.cells.len()
             );
-            return Err(Diagnostic::new(&CSV_SYNTAX, span, message)
-                .help("put quotes round a cell that contains the delimiter"));
+            return Err(Box::new(
+                Diagnostic::new(&CSV_SYNTAX, span, message)
+                    .help("put quotes round a cell that contains the delimiter"),
+            ));
         }
         let shape = NodeShape::Mapping { flow: true };
         let node = self.add(NodeData::new(shape, row.start, row.end));
@@ -260,8 +264,8 @@ impl Csv<'_> {
         self.tree.nodes.len() as NodeId - 1
     }
 
-    fn fault(&self, start: u32, end: u32, message: &str) -> Diagnostic {
-        Diagnostic::new(&CSV_SYNTAX, Span::new(self.tree.source, start, end), message)
+    fn fault(&self, start: u32, end: u32, message: &str) -> Box<Diagnostic> {
+        Box::new(Diagnostic::new(&CSV_SYNTAX, Span::new(self.tree.source, start, end), message))
     }
 }
 

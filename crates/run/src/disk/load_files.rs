@@ -44,7 +44,7 @@ impl LoadFiles {
     fn note(&self, path: &Utf8Path, state: impl FnOnce(&Utf8Path) -> PathState) {
         let Some(mut seen) = self.locked() else { return };
         // A directory may be looked at before it is listed.
-        if !seen.get(path).is_some_and(|known| !known.is_unlisted_directory()) {
+        if seen.get(path).is_none_or(|known| known.is_unlisted_directory()) {
             seen.insert(path.to_owned(), state(path));
         }
     }

@@ -145,8 +145,7 @@ impl StreamReader {
             let rest = line.strip_prefix("{\"type\":\"");
             rest.and_then(|rest| rest.strip_prefix(kind)).is_some_and(|rest| rest.starts_with('"'))
         };
-        self.format.skipped.iter().any(|kind| of_type(kind))
-            && serde_json::from_str::<IgnoredAny>(line).is_ok()
+        self.format.skipped.iter().any(of_type) && serde_json::from_str::<IgnoredAny>(line).is_ok()
     }
 
     fn read_event(&mut self, event: &Map) {

@@ -12,7 +12,7 @@ mod unreported;
 use std::collections::HashSet;
 
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::export::test_hash;
+use evalrig_core::export::TestHasher;
 use evalrig_core::model::{Expected, Judging, NamedAssertion, Suite, Test, Verdicts};
 use evalrig_core::plan::{Chain, Selection, plan};
 use evalrig_core::score::Thresholds;
@@ -139,6 +139,7 @@ fn whole_plan(suite: &Suite, chains: &[Chain], selected: &[usize]) -> WholePlan 
 
 /// Sets the cases of a job, with their targets and hashes.
 fn set_cases(job: &mut SuiteJob, chains: Vec<Chain>) {
+    let mut hasher = TestHasher::default();
     for case in chains.iter().flatten() {
         if !job.targets.contains(&case.target) {
             job.targets.push(case.target.clone());
@@ -146,7 +147,7 @@ fn set_cases(job: &mut SuiteJob, chains: Vec<Chain>) {
         if job.hashes[case.test].is_empty() {
             let test = &job.suite.tests[case.test];
             remember_files(test, &mut job.files);
-            job.hashes[case.test] = test_hash(test, &job.files);
+            job.hashes[case.test] = hasher.hash(test, &job.files);
         }
     }
     job.chains = chains;

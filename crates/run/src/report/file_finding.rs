@@ -37,9 +37,10 @@ impl FileFinding {
     pub fn enter_command(&self) -> Option<String> {
         let path = self.kept.as_deref()?;
         let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
-        Some(match is_plain {
-            true => format!("cd {path}"),
-            false => format!("cd '{}'", path.replace('\'', r"'\''")),
+        Some(if is_plain {
+            format!("cd {path}")
+        } else {
+            format!("cd '{}'", path.replace('\'', r"'\''"))
         })
     }
 }

@@ -51,7 +51,7 @@ pub struct WatchSession {
 /// The effect of a change.
 #[derive(Debug)]
 pub enum WatchStep {
-    Ran(FinishedRun),
+    Ran(Box<FinishedRun>),
     /// No case depends on what has changed.
     Unaffected,
 }
@@ -111,7 +111,7 @@ impl WatchSession {
         }
         let finished = session.run(notify, listener)?;
         self.inputs = inputs;
-        Ok(WatchStep::Ran(finished))
+        Ok(WatchStep::Ran(Box::new(finished)))
     }
 
     fn tell(&mut self, notify: &mut Notify<'_>, text: &str) {

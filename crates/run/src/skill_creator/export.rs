@@ -115,9 +115,10 @@ impl SkillCreatorExport {
     /// The files of one run.
     pub fn run(&mut self, row: &Row) -> ExportedRun {
         let is_single = self.suites.len() == 1;
-        let prefix = match is_single {
-            true => String::new(),
-            false => format!("{}/", self.suite_names.of(&row.dataset)),
+        let prefix = if is_single {
+            String::new()
+        } else {
+            format!("{}/", self.suite_names.of(&row.dataset))
         };
         let Some(suite) = self.suites.get_mut(&row.dataset) else {
             return ExportedRun::default();
@@ -134,10 +135,8 @@ impl SkillCreatorExport {
         let is_single = self.suites.len() == 1;
         let mut files = Vec::new();
         for (name, suite) in self.suites {
-            let prefix = match is_single {
-                true => String::new(),
-                false => format!("{}/", self.suite_names.of(&name)),
-            };
+            let prefix =
+                if is_single { String::new() } else { format!("{}/", self.suite_names.of(&name)) };
             files.extend(suite.finish(&name, &prefix, notes));
         }
         files

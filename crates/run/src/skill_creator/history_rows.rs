@@ -222,9 +222,8 @@ fn grade(row: &mut Row, grading: &Value, texts: &[GradedText]) {
 }
 
 fn result(at: usize, text: &GradedText) -> EvaluatorResult {
-    let said = |wanted: bool| match text.passed == Some(wanted) {
-        true => vec![text.text.clone()],
-        false => Vec::new(),
+    let said = |wanted: bool| {
+        if text.passed == Some(wanted) { vec![text.text.clone()] } else { Vec::new() }
     };
     EvaluatorResult {
         name: format!("expectation-{}", at + 1),

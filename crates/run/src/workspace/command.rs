@@ -15,7 +15,7 @@ use globset::GlobBuilder;
 use crate::agent::process::{ProcessSpec, STREAM_LIMIT, run};
 use crate::disk::{
     Access, CopyError, CopyOrigin, CopyRules, NodeKind, TreeEntry, TreePlace, TreeVisitor,
-    UnreadableDirectory, copy_tree, create_new_directory, remove_tree, walk_tree,
+    UnreadableDirectory, copy_tree, create_new_directory, remove_file, remove_tree, walk_tree,
 };
 use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
@@ -61,6 +61,10 @@ pub(super) async fn run_in_copy(
     let cwd = directory_inside(root, below).map_err(|reason| {
         script_fault(FaultKind::Start, format!("cannot run the command: {reason}"))
     })?;
+    if let Some(pattern) = &question.collect {
+        // Files that the agent wrote must not pass for reports of the command.
+        remove_matching(root, pattern).await?;
+    }
     let (program, args) = words(&question.command);
     let start = ProgramStart { program, args, cwd, env: environment(case, root) };
     let SandboxedProgram { start, guard } = match sandbox {
@@ -138,6 +142,17 @@ async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<C
 
 fn of_script(fault: Fault) -> Fault {
     Fault { stage: Stage::Script, ..fault }
+}
+
+/// Removes the files that match a pattern.
+async fn remove_matching(root: &Utf8Path, pattern: &str) -> Result<(), Fault> {
+    for (path, _) in collect(root, pattern).await? {
+        let place = root.join(&path);
+        remove_file(place.as_path()).map_err(|error| {
+            of_script(io_fault(&format!("cannot remove `{path}` from the copy"), &error))
+        })?;
+    }
+    Ok(())
 }
 
 /// The files that match a pattern, in byte order.

@@ -103,7 +103,10 @@ fn redacted(bytes: Vec<u8>, secrets: &Secrets) -> Vec<u8> {
     }
 }
 
-fn print_summary(output: &str, [evals, runs, left_out, notes]: [usize; 4]) -> Result<(), CommandError> {
+fn print_summary(
+    output: &str,
+    [evals, runs, left_out, notes]: [usize; 4],
+) -> Result<(), CommandError> {
     let plural = |count: usize, noun: &str| match count {
         1 => format!("1 {noun}"),
         count => format!("{count} {noun}s"),

@@ -112,9 +112,10 @@ pub(super) fn report_root_keys(
     }
     if let Some(tags) = root.get("tags") {
         let pair = |entry: &LocatedEntry| Some(format!("{}={}", entry.key, entry.value.text()?));
-        let tags: Vec<String> = match tags.is_map() {
-            true => tags.entries().iter().filter_map(pair).collect(),
-            false => tags.texts(),
+        let tags: Vec<String> = if tags.is_map() {
+            tags.entries().iter().filter_map(pair).collect()
+        } else {
+            tags.texts()
         };
         draft.metadata.insert("tags", tags);
     }
