@@ -149,9 +149,9 @@ fn unsupported_files_are_named() {
     ]);
     for (file, reason) in [
         ("EVAL.yaml", "`evalrig show EVAL.yaml` prints a suite"),
-        ("notes.txt", "does not end in .json"),
+        ("notes.txt", "does not end in .yaml, .yml, .json"),
         ("gone.json", "does not exist"),
-        ("other.json", "foreign-dialect"),
+        ("other.json", "is of no format that evalrig knows"),
     ] {
         refuses(here.path(), &["convert", file, "-o", "new.yaml"], reason);
     }
