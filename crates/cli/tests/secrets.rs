@@ -336,6 +336,8 @@ fn outputs(source: &Source, project: &Project) -> Vec<(String, String)> {
     call(&["grade", LATEST, "-v"]);
     call(&["report", LATEST, "-v"]);
     call(&["compare", LATEST, "out/r.jsonl"]);
+    call(&["export", "skill-creator", LATEST, "-o", "out/iteration-1"]).exits(0);
+    call(&["convert", "out/iteration-1", "-o", "out/history.jsonl"]).exits(0);
     for format in ["full", "concise", "json", "github", "sarif"] {
         call(&["validate", "bad", "EVAL.yaml", "--format", format]).exits(1);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Judging;
-use evalrig_core::read::repository_root;
+use evalrig_core::read::{holds_cases, repository_root};
 
 use crate::disk::Disk;
 use crate::results::{Borderline, RunHeader, RunSettings};
@@ -44,10 +44,15 @@ fn kept_path(file: &Utf8Path, root: &Utf8Path) -> String {
 }
 
 /// A path from a results file, which may come from anywhere: only a file inside the root counts.
-fn path_inside(root: &Utf8Path, kept: &str) -> Option<Utf8PathBuf> {
+pub(super) fn path_inside(root: &Utf8Path, kept: &str) -> Option<Utf8PathBuf> {
     let kept = Utf8Path::new(kept);
     let is_plain = kept.components().all(|part| matches!(part, Utf8Component::Normal(_)));
-    Some(root.join(kept)).filter(|file| is_plain && file.is_file())
+    Some(root.join(kept)).filter(|file| is_plain && is_suite_path(file))
+}
+
+/// Whether a suite can be at a path: a file, or a directory of cases.
+pub(super) fn is_suite_path(path: &Utf8Path) -> bool {
+    path.is_file() || holds_cases(&Disk, path)
 }
 
 /// The suite files of an earlier run, as arguments. `None` if one of them is no longer there.

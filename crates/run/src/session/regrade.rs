@@ -11,7 +11,7 @@ use crate::execute::SuiteJob;
 use crate::prepare::GradingSpec;
 use crate::results::{CaseKey, Gaps, PlanOptions, PlannedSuite, Rows, RunHeader};
 
-use super::earlier_options::take_targets_file;
+use super::earlier_options::{is_suite_path, path_inside, take_targets_file};
 use super::error::{Notice, Notify, SessionError};
 use super::finish::FinishedRun;
 use super::load::{TargetsFile, load_suites};
@@ -243,8 +243,12 @@ impl StoredRows {
         }
         let mut files: Vec<Utf8PathBuf> = Vec::new();
         for suite in &self.suites {
-            let file = root_of_results(&spec.loading, &suite.results).join(&suite.file);
-            if !file.is_file() {
+            let root = root_of_results(&spec.loading, &suite.results);
+            let planned = self.headers.iter().flat_map(|header| &header.suites);
+            let mut planned = planned.filter(|planned| planned.name == suite.name);
+            let main = planned.find_map(|planned| path_inside(&root, &planned.file));
+            let file = main.unwrap_or_else(|| root.join(&suite.file));
+            if !is_suite_path(&file) {
                 return Err(SessionError::StoredRun(format!(
                     "`{file}` does not exist; name the suite with --suite"
                 )));

@@ -144,8 +144,8 @@ impl<'r> Iteration<'r> {
         };
         let identity = RunIdentity {
             dataset: self.dataset.clone(),
+            eval_name: Some(eval.name.clone()).filter(|name| *name != id),
             eval_id: id,
-            eval_name: Some(eval.name.clone()),
             configuration: folder.configuration.clone(),
             number: folder.number,
             model: known_text(&self.benchmark["metadata"]["executor_model"]),
