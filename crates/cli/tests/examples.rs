@@ -104,7 +104,7 @@ const RUNS: &[(&str, i32, [usize; 5])] = &[
     ("skill-evals", 0, [2, 0, 0, 0, 0]),
     ("skill-triggers", 0, [4, 0, 0, 0, 0]),
     ("targets", 0, [2, 0, 0, 0, 0]),
-    ("transpile", 0, [3, 0, 0, 0, 0]),
+    ("transpile", 0, [5, 0, 0, 0, 0]),
     ("variables", 0, [3, 0, 0, 0, 0]),
 ];
 

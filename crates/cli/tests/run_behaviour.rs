@@ -236,7 +236,7 @@ fn max_errors_stops_a_run_that_can_be_resumed() {
 
 #[test]
 fn fail_fast_starts_no_other_case_and_the_rest_can_be_resumed() {
-    let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; test $EVALRIG_TEST_ID = a2 || echo hello']}]\n";
+    let targets = "targets: [{name: default, provider: cli, command: [sh, -c, 'echo $EVALRIG_TEST_ID >> calls; test $EVALRIG_TEST_ID = a2 && echo no || echo hello']}]\n";
     let project = Project::new(&suite(&TEN), targets);
     let ran = project.run(&["--workers", "1", "--fail-fast"]);
     ran.exits(1).says("a case did not pass").prints("stopped after a failure");

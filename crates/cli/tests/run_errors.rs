@@ -221,7 +221,7 @@ fn targets_that_go_wrong() {
             "no-trigger",
             "execution: {target: plain}, assert: [{type: trigger-judge, skill: csv, should_trigger: false}]",
             ("measure", "not-measured"),
-            "target `plain` does not report tool calls (`format: text`); let the program",
+            "target `plain` does not report skill use (`format: text`); let the program",
         ),
         wrong(
             "no-metric-negated",
@@ -244,7 +244,7 @@ targets:
   - {name: bad-messages, provider: cli, format: messages, command: [echo, "{fine"]}
   - {name: bad-jsonl, provider: cli, format: jsonl, command: [printf, '{"text":"fine"}\nfine\n']}
   - {name: bad-stream, provider: cli, format: stream-json, command: [echo, fine]}
-  - {name: endless-stream, provider: cli, format: stream-json, command: [echo, '{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"fine"}]}}']}
+  - {name: endless-stream, provider: cli, format: stream-json, command: [printf, '{"type":"system","subtype":"init","tools":[]}\n{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"fine"}]}}\n']}
   - {name: failed-stream, provider: cli, format: stream-json, command: [echo, '{"type":"result","subtype":"error_during_execution","is_error":true,"result":"out of patience"}']}
   - {name: bytes, provider: cli, command: [printf, 'fine\377']}
   - {name: flood, provider: cli, command: [head, -c, "16800000", /dev/zero]}
