@@ -195,7 +195,8 @@ fn a_suite_without_targets_starts_nothing() {
     let project = Project::empty();
     project.write("EVAL.yaml", PLAIN);
     refuses(&project, &[], "no-targets-file");
-    let nameless = "targets: [{name: one, provider: cli, command: [sh, -c, 'touch called; echo no']}]\n";
+    let nameless =
+        "targets: [{name: one, provider: cli, command: [sh, -c, 'touch called; echo no']}]\n";
     let project = Project::new(PLAIN, nameless);
     refuses(&project, &[], "no-target");
     refuses(&project, &[], "--target one");

@@ -42,6 +42,7 @@ pub static READERS: &[InputReader] = &[
     reader("runlog", stored::runlog, &["convert", "--stdout"], ".co/evals/a.yaml"),
     reader("session", stored::session, &[], ""),
     reader("stream", stored::stream, &[], ""),
+    reader("acp", stored::acp, &[], ""),
     reader("reply", stored::reply, &[], ""),
 ];
 

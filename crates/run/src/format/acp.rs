@@ -2,7 +2,9 @@
 //! prompt report. Agents differ in what they tell of a call, so its name is taken from the first of
 //! several places.
 
-use evalrig_core::model::{Call, Map, Measurement, SessionFacts, SkillUseKind, Tokens, Value};
+use evalrig_core::model::{
+    Call, Map, Measurement, SessionFacts, SkillUse, SkillUseKind, Tokens, Transcript, Value,
+};
 
 use crate::agent::Unreported;
 
@@ -10,6 +12,7 @@ use super::conversation::{CallEnd, Conversation};
 use super::events::{EventRole, EventSession, child, figure, joined_text, text};
 use super::measure::{self, given};
 use super::skill_rule::{SkillSign, any_agent, skill_in_path};
+use super::{event_lines, json};
 
 /// Agents report a cost or none; the protocol has no requests to the model.
 pub(crate) const UNREPORTED: &[Unreported] = &[Unreported {
@@ -60,7 +63,7 @@ fn skills_of(call: &Call) -> Vec<SkillSign> {
 }
 
 impl AcpReader {
-    pub(crate) fn conversation(&self) -> (&[Call], &[evalrig_core::model::SkillUse]) {
+    pub(crate) fn conversation(&self) -> (&[Call], &[SkillUse]) {
         (self.conversation.calls(), self.conversation.uses())
     }
 
@@ -192,6 +195,24 @@ impl AcpReader {
     }
 }
 
+/// The messages of an agent, one per line; requests to the client are left out.
+pub fn read_acp(output: &[u8]) -> Transcript {
+    let mut reader = AcpReader::default();
+    for line in event_lines(output) {
+        let Ok(Value::Map(frame)) = json::parse(&line) else {
+            continue;
+        };
+        let update = child(&frame, "params").and_then(|params| child(params, "update"));
+        match (update, child(&frame, "result")) {
+            (Some(update), _) => reader.read_update(update),
+            (None, Some(result)) if result.get("stopReason").is_some() => reader.read_end(result),
+            (None, Some(result)) if result.get("agentInfo").is_some() => reader.read_agent(result),
+            _ => {}
+        }
+    }
+    reader.finish().into_transcript()
+}
+
 /// `Using skill: NAME`, `Load skill: NAME`, `Loaded skill: NAME`.
 fn skill_of_title(title: &str) -> Option<&str> {
     let (what, name) = title.split_once(" skill: ")?;
@@ -267,28 +288,11 @@ fn tokens(result: &Map) -> Result<Option<Tokens>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::json::parse;
     use super::super::testing::{calls, recorded, uses};
     use super::*;
 
-    /// Reads the notifications and replies of a recorded session.
-    fn read(frames: &str) -> evalrig_core::model::Transcript {
-        let mut reader = AcpReader::default();
-        for line in frames.lines() {
-            let Ok(Value::Map(frame)) = parse(line) else { panic!("{line}") };
-            let params = child(&frame, "params");
-            if let Some(update) = params.and_then(|params| child(params, "update")) {
-                reader.read_update(update);
-            }
-            if let Some(result) = child(&frame, "result") {
-                match given(&frame, "id") {
-                    Some(Value::Number(id)) if id.as_u64() == Some(1) => reader.read_agent(result),
-                    _ if result.get("stopReason").is_some() => reader.read_end(result),
-                    _ => {}
-                }
-            }
-        }
-        reader.finish().into_transcript()
+    fn read(frames: &str) -> Transcript {
+        read_acp(frames.as_bytes())
     }
 
     #[test]

@@ -30,6 +30,7 @@ use evalrig_core::words;
 
 use crate::agent::{AttemptFault, Unreported};
 
+pub use acp::read_acp;
 pub(crate) use conversation::{assistant_messages, uses_in};
 pub use events::{EVENT_FORMATS, EventFormat};
 pub(crate) use stream_reader::StreamReader;
