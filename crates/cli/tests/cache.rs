@@ -97,11 +97,8 @@ fn whatever_decides_an_answer_asks_again() {
     let limits = format!("{TARGETS}    timeout_seconds: 9\n    retries: 1\n");
     assert_eq!(changed(".evalrig/targets.yaml", &limits), [""; 0]);
     assert_eq!(changed(".evalrig/targets.yaml", &format!("{limits}    cwd: .\n")), both);
-    assert_eq!(changed("SKILL.md", "---\nname: demo\n---\n"), both);
-    assert_eq!(changed("SKILL.md", "---\nname: demo\n---\nMore.\n"), both);
     // The earlier answers are still there.
     project.write(".evalrig/targets.yaml", TARGETS);
-    fs::remove_file(project.path("SKILL.md")).expect("a file");
     assert_eq!(calls(&project, &["--cache"]), [""; 0]);
 }
 

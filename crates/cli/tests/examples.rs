@@ -92,6 +92,7 @@ fn has_python() -> bool {
 /// failed, could not be measured and were skipped.
 const RUNS: &[(&str, i32, [usize; 5])] = &[
     ("agent", 0, [3, 0, 0, 0, 0]),
+    ("coding-agent", 0, [2, 0, 0, 0, 0]),
     ("dataset", 0, [3, 0, 0, 0, 0]),
     ("gates", 0, [7, 0, 0, 0, 3]),
     ("hello", 0, [2, 0, 0, 0, 0]),
@@ -111,7 +112,7 @@ const RUNS: &[(&str, i32, [usize; 5])] = &[
 /// Programs that an example needs besides `sh`.
 fn can_run(example: &str) -> bool {
     match example {
-        "judges" => has_python(),
+        "judges" | "coding-agent" => has_python(),
         _ => true,
     }
 }

@@ -15,6 +15,7 @@ const ONLY_RUN: &[&str] = &[
     "no-target",
     "no-targets-file",
     "not-reported",
+    "user-home",
 ];
 
 /// Reads the first file of a part as a targets file, or as `evalrig.toml` if that is its name; the

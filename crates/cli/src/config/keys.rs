@@ -17,6 +17,7 @@ const COMMAND_LINE_ONLY: &[(&str, RefusedBecause)] = &[
     ("allow_outside_root", RefusedBecause::Reach),
     ("view", RefusedBecause::Reach),
     ("no_open", RefusedBecause::Reach),
+    ("sandbox", RefusedBecause::Reach),
     ("force", RefusedBecause::OneRun),
     ("failed", RefusedBecause::OneRun),
     ("resume", RefusedBecause::OneRun),

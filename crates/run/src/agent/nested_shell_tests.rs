@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use camino::Utf8PathBuf;
+
+use crate::disk::{Access, Durability, remove_file, replace};
+
 use super::super::placeholder::PlaceholderValues;
 use super::super::shell::script;
 use super::*;
@@ -183,7 +187,9 @@ fn is_run(shell: &str, command: &str, payload: &str, place: &Path) -> bool {
         attempt: "1".to_owned(),
         ..PlaceholderValues::default()
     };
-    std::fs::write(place.join("prompt"), payload).unwrap();
+    let place_of = |name: &str| Utf8PathBuf::from_path_buf(place.join(name)).unwrap();
+    let prompt = place_of("prompt");
+    replace(&prompt, payload.as_bytes(), Access::Private, Durability::Unsynced).unwrap();
     let script = script(&split_placeholders(command, CommandSyntax::Shell), &values);
     let ended = Command::new(shell)
         .args(["-c", &script.text])
@@ -194,7 +200,7 @@ fn is_run(shell: &str, command: &str, payload: &str, place: &Path) -> bool {
         .stderr(Stdio::null())
         .status();
     ended.unwrap();
-    std::fs::remove_file(place.join("run")).is_ok()
+    remove_file(place_of("run").as_path()).is_ok()
 }
 
 fn shells() -> Vec<&'static str> {

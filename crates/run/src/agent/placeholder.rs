@@ -1,5 +1,7 @@
 //! Placeholders such as `{PROMPT}` in commands (spec 9.3).
 
+use camino::Utf8Path;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placeholder {
     Prompt,
@@ -66,6 +68,18 @@ pub(crate) fn split_placeholders(text: &str, reader: CommandSyntax) -> Vec<Comma
         pieces.push(CommandPart::Text(text[plain..].to_owned()));
     }
     pieces
+}
+
+/// A command for another working directory: files that its words name are still those of its own.
+pub(crate) fn with_own_files(argv: &[Vec<CommandPart>], own: &Utf8Path) -> Vec<Vec<CommandPart>> {
+    let own_file = |parts: &[CommandPart]| match parts {
+        [CommandPart::Text(text)] if text.contains(['/', '.']) => {
+            let path = own.join(text);
+            path.is_file().then(|| vec![CommandPart::Text(path.into_string())])
+        }
+        _ => None,
+    };
+    argv.iter().map(|parts| own_file(parts).unwrap_or_else(|| parts.clone())).collect()
 }
 
 /// The values of the placeholders of one attempt; those that the command does not use are empty.

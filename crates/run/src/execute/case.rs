@@ -1,31 +1,27 @@
 //! Runs one case: asks the target, then grades the answer with the help of scripts and judges.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
-    Answer, Answers, Ask, AssertionGrade, CommandQuestion, Evidence, Fault, FaultKind, Grade,
-    GradingOptions, JudgeQuestion, OnTimeout, Question, Stage, Step, Test, Transcript,
-    WorkspaceFiles,
+    Answers, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions, OnTimeout, Stage,
+    Step, Test, Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
-use evalrig_core::source::{Files, is_changed};
 use futures_util::future::join_all;
 
 use crate::agent::{AttemptFault, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
-use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
-use crate::sandbox::SandboxUse;
 use crate::setting::FilesMode;
 use crate::workspace::CaseWorkspace;
 
 use super::answer_memory::MemoryShare;
+use super::case_answers::JudgeCalls;
 use super::case_workspace::{AttemptWorkspaces, ChainState};
 use super::connected_target::ConnectedTarget;
 use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
@@ -354,7 +350,7 @@ impl<'a> CaseWork<'a> {
         given.unwrap_or_else(|| connected.timeout())
     }
 
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         connected: &ConnectedTarget,
         request: &Request<'_>,
@@ -408,136 +404,13 @@ impl<'a> CaseWork<'a> {
             }
         }
     }
-
-    async fn answer(
-        &self,
-        ask: &Ask,
-        call: usize,
-        around: CaseSurroundings<'_>,
-    ) -> (Answer, Option<JudgeUsage>) {
-        match &ask.question {
-            Question::Script(question) => {
-                if let Err(fault) = self.check_unchanged(&question.files) {
-                    return (Answer::Failed(fault), None);
-                }
-                let environment = self.script_environment(around.workspace);
-                let answer = run_script(question, &environment, SCRIPT_GRACE).await;
-                (answer, None)
-            }
-            Question::Judge(question) => self.ask_judge(question, call, around.scratch).await,
-            Question::Command(question) => {
-                (self.run_command(question, around.workspace).await, None)
-            }
-        }
-    }
-
-    /// The agent may have rewritten its judge. A file that is replaced between this check and the start
-    /// of the script is not noticed.
-    fn check_unchanged(&self, files: &[Utf8PathBuf]) -> Result<(), Fault> {
-        let suite = self.suite_job();
-        for path in files {
-            suite.files.check_unchanged(path).map_err(|error| {
-                let kind = if is_changed(&error) { FaultKind::ChangedFile } else { FaultKind::Io };
-                let shown = path.strip_prefix(&suite.root).unwrap_or(path);
-                let message = format!("script `{shown}` is not run: {error}");
-                Fault::new(Stage::Script, kind, message)
-            })?;
-        }
-        Ok(())
-    }
-
-    async fn run_command(
-        &self,
-        question: &CommandQuestion,
-        workspace: Option<&CaseWorkspace>,
-    ) -> Answer {
-        if let Err(fault) = self.check_unchanged(&question.overlay_files) {
-            return Answer::Failed(fault);
-        }
-        match workspace {
-            Some(workspace) => {
-                let connected = self.suite_job().target(&self.case.target);
-                let confinement = connected.and_then(|connected| connected.confinement());
-                let view = confinement.map(|found| found.view(Vec::new()));
-                let sandbox = confinement
-                    .filter(|found| found.hides_files())
-                    .zip(view.as_ref())
-                    .map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
-                workspace.run_command(question, sandbox).await
-            }
-            None => Answer::Failed(Fault::not_measured("the workspace is gone")),
-        }
-    }
-
-    fn script_environment(&self, workspace: Option<&CaseWorkspace>) -> Vec<(String, String)> {
-        let suite = self.suite_job();
-        let own = [
-            ("EVALRIG_SUITE", suite.suite.name.clone()),
-            ("EVALRIG_TEST_ID", self.test().id.to_string()),
-            ("EVALRIG_TRIAL", self.case.trial.to_string()),
-            ("EVALRIG_ROOT", suite.root.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value));
-        let mut all = workspace.map_or(Vec::new(), |workspace| workspace.env().to_vec());
-        all.extend(own);
-        all
-    }
-
-    async fn ask_judge(
-        &self,
-        question: &JudgeQuestion,
-        call: usize,
-        scratch: &CaseScratch<'_>,
-    ) -> (Answer, Option<JudgeUsage>) {
-        let suite = self.suite_job();
-        let name = question.target.as_ref();
-        let name = name.or_else(|| suite.judges.get(&self.case.target));
-        let connected = name.and_then(|name| suite.connected.get(name));
-        let Some(connected) = connected else {
-            let fault = Fault::new(Stage::Judge, FaultKind::Start, "no judge is configured");
-            return (Answer::Failed(fault), None);
-        };
-        let request = Request {
-            purpose: Purpose::Judge,
-            suite: &suite.suite.name,
-            test_id: self.test().id.as_str(),
-            trial: self.case.trial,
-            attempt: 1,
-            call,
-            messages: &question.messages,
-            config: Some(&question.config),
-            timeout: connected.timeout(),
-            attachments: FilesMode::Inline,
-            files: &suite.files,
-            scratch: scratch.of(connected),
-            place: None,
-            confinement: None,
-            stop: None,
-        };
-        let (asked, attempts) = self.ask(connected, &request, None).await;
-        match asked {
-            Ok(transcript) => {
-                let used = JudgeUsage {
-                    calls: 1,
-                    input: transcript.tokens.map(|tokens| tokens.input),
-                    output: transcript.tokens.map(|tokens| tokens.output),
-                    cost_usd: transcript.cost_usd,
-                };
-                (Answer::Judge(transcript.answer), Some(used))
-            }
-            Err(failure) => {
-                let unknown = JudgeUsage { calls: 1, ..JudgeUsage::default() };
-                (Answer::Failed(failure.fault), (attempts > 0).then_some(unknown))
-            }
-        }
-    }
 }
 
 /// What a case has besides its answer while it is graded.
 #[derive(Clone, Copy)]
-struct CaseSurroundings<'a> {
-    scratch: &'a CaseScratch<'a>,
-    workspace: Option<&'a CaseWorkspace>,
+pub(super) struct CaseSurroundings<'a> {
+    pub(super) scratch: &'a CaseScratch<'a>,
+    pub(super) workspace: Option<&'a CaseWorkspace>,
 }
 
 /// A target that gave nothing to grade.
@@ -568,40 +441,8 @@ fn explain_faults(grades: &mut [AssertionGrade], fault: &Fault, message: &str) {
     }
 }
 
-/// The judge calls of a case.
-#[derive(Debug, Default)]
-struct JudgeCalls {
-    usage: Option<JudgeUsage>,
-    /// Number of calls by assertion.
-    calls: HashMap<String, usize>,
-}
-
-impl JudgeCalls {
-    /// Number of earlier calls by the same assertion.
-    fn call_of(&mut self, ask: &Ask) -> usize {
-        let assertion = ask.key.rsplit_once('/').map_or("", |(scope, _)| scope);
-        let calls = self.calls.entry(assertion.to_owned()).or_insert(0);
-        *calls += 1;
-        *calls - 1
-    }
-
-    fn add(&mut self, used: Option<JudgeUsage>) {
-        let Some(used) = used else { return };
-        let plus = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-        self.usage = Some(match self.usage {
-            None => used,
-            Some(before) => JudgeUsage {
-                calls: before.calls + used.calls,
-                input: plus(before.input, used.input),
-                output: plus(before.output, used.output),
-                cost_usd: before.cost_usd.zip(used.cost_usd).map(|(a, b)| a + b),
-            },
-        });
-    }
-}
-
 /// The directory for temporary files of a case. Only process targets get their own.
-struct CaseScratch<'a> {
+pub(super) struct CaseScratch<'a> {
     shared: &'a Utf8Path,
     own: OnceLock<Utf8PathBuf>,
     number: usize,
@@ -612,7 +453,7 @@ impl<'a> CaseScratch<'a> {
         Self { shared: &work.job.options.scratch, own: OnceLock::new(), number: work.number }
     }
 
-    fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
+    pub(super) fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
         if connected.is_process() {
             self.own.get_or_init(|| self.shared.join(self.number.to_string()))
         } else {

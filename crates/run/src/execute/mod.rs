@@ -12,6 +12,7 @@ mod answer_memory;
 mod backlog;
 mod cancel;
 mod case;
+mod case_answers;
 mod case_workspace;
 mod connected_target;
 mod job;

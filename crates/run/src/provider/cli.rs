@@ -17,7 +17,7 @@ use crate::agent::launch::Launch;
 use crate::agent::messages_json::messages_json;
 use crate::agent::nested_shell::{nested_in_arguments, nested_in_line};
 use crate::agent::placeholder::{
-    CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders,
+    CommandPart, CommandSyntax, Placeholder, PlaceholderValues, split_placeholders, with_own_files,
 };
 use crate::agent::process::{
     OUTPUT_LIMIT, ProcessOutput, ProcessSpec, STREAM_LIMIT, describe, run, run_into, with_stderr,
@@ -418,7 +418,10 @@ impl CliAgent {
     ) -> Result<CliProgram, AttemptFault> {
         let mut env = self.env.for_case(request);
         let argv = match &self.command {
-            CliCommand::Argv(argv) => self.arguments(request, argv, values),
+            CliCommand::Argv(argv) if request.place.is_some() => {
+                values.arguments(&with_own_files(argv, &self.cwd))
+            }
+            CliCommand::Argv(argv) => values.arguments(argv),
             CliCommand::Shell(pieces) => {
                 let script = script(pieces, values);
                 env.extend(script.variables);
@@ -431,28 +434,6 @@ impl CliAgent {
             return Err(AttemptFault::new(FaultKind::Start, message).retry(Retry::Soon));
         };
         Ok(CliProgram { program, args: argv.collect(), env })
-    }
-
-    /// In a workspace, files that the command names are still those beside the targets file.
-    fn arguments(
-        &self,
-        request: &Request<'_>,
-        argv: &[Vec<CommandPart>],
-        values: &PlaceholderValues,
-    ) -> Vec<String> {
-        if request.place.is_none() {
-            return values.arguments(argv);
-        }
-        let own_file = |parts: &[CommandPart]| match parts {
-            [CommandPart::Text(text)] if text.contains(['/', '.']) => {
-                let path = self.cwd.join(text);
-                path.is_file().then(|| vec![CommandPart::Text(path.into_string())])
-            }
-            _ => None,
-        };
-        let argv: Vec<_> =
-            argv.iter().map(|parts| own_file(parts).unwrap_or_else(|| parts.clone())).collect();
-        values.arguments(&argv)
     }
 
     /// A text is the answer alone.
