@@ -38,11 +38,12 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write results in the format of another tool')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
@@ -85,6 +86,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;run' {
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
+            [CompletionResult]::new('--arm', '--arm', [CompletionResultType]::ParameterName, 'Run this arm of the suites, such as `with` or `without` their skills; repeatable')
+            [CompletionResult]::new('--sandbox', '--sandbox', [CompletionResultType]::ParameterName, 'Confine the processes of every target: none, home, bwrap, podman or docker')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
             [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Run tests with this tag; repeatable')
@@ -94,6 +97,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
             [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]')
             [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue an interrupted run, with its suites and options [default: the latest]')
+            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Reuse answers of earlier runs where nothing that decides them has changed, and keep new ones; `gate` also with --gate')
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The results file to write [default: a new one in `.evalrig/results` of the repository root]')
@@ -120,6 +124,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C')
             [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C')
             [CompletionResult]::new('--no-open', '--no-open', [CompletionResultType]::ParameterName, 'With --view: do not open a browser')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite the results of another run in the --output file')
@@ -448,21 +453,25 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;convert' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The format of the file [default: recognised by its keys]')
+            [CompletionResult]::new('--map', '--map', [CompletionResultType]::ParameterName, 'Which keys of a list are which fields of a test, such as `input=question,tags=labels`, or the name of a preset')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output. For several iterations, a directory')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The file to write; `-` is standard output. For several iterations, a directory')
+            [CompletionResult]::new('--loss-report', '--loss-report', [CompletionResultType]::ParameterName, 'Write a list of what is lost to this file, as JSON')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('--stdout', '--stdout', [CompletionResultType]::ParameterName, 'Print the suite, with paths relative to the current directory')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Overwrite an existing file')
+            [CompletionResult]::new('--deny-loss', '--deny-loss', [CompletionResultType]::ParameterName, 'Write nothing and exit with 1 if anything would be lost')
             [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
             [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
             [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'evalrig;transpile' {
@@ -492,6 +501,43 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'evalrig;export' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;export;skill-creator' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root, below which `latest` is looked up [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace what an earlier export wrote to the directory')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;export;help' {
+            [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;export;help;skill-creator' {
+            break
+        }
+        'evalrig;export;help;help' {
+            break
+        }
         'evalrig;config' {
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]')
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
@@ -508,7 +554,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;schema' {
             [CompletionResult]::new('--draft', '--draft', [CompletionResultType]::ParameterName, 'JSON Schema draft')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
-            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'For editors: flag unknown keys and old spellings. For `suite` only')
+            [CompletionResult]::new('--strict', '--strict', [CompletionResultType]::ParameterName, 'For editors: flag unknown keys and old spellings. For `suite` and `targets`')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
@@ -546,11 +592,12 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
-            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved')
-            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results')
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
+            [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write results in the format of another tool')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
@@ -631,6 +678,13 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;transpile' {
+            break
+        }
+        'evalrig;help;export' {
+            [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            break
+        }
+        'evalrig;help;export;skill-creator' {
             break
         }
         'evalrig;help;config' {

@@ -31,6 +31,9 @@ _evalrig() {
             evalrig,explain)
                 cmd="evalrig__subcmd__explain"
                 ;;
+            evalrig,export)
+                cmd="evalrig__subcmd__export"
+                ;;
             evalrig,grade)
                 cmd="evalrig__subcmd__grade"
                 ;;
@@ -70,6 +73,18 @@ _evalrig() {
             evalrig,view)
                 cmd="evalrig__subcmd__view"
                 ;;
+            evalrig__subcmd__export,help)
+                cmd="evalrig__subcmd__export__subcmd__help"
+                ;;
+            evalrig__subcmd__export,skill-creator)
+                cmd="evalrig__subcmd__export__subcmd__skill__subcmd__creator"
+                ;;
+            evalrig__subcmd__export__subcmd__help,help)
+                cmd="evalrig__subcmd__export__subcmd__help__subcmd__help"
+                ;;
+            evalrig__subcmd__export__subcmd__help,skill-creator)
+                cmd="evalrig__subcmd__export__subcmd__help__subcmd__skill__subcmd__creator"
+                ;;
             evalrig__subcmd__help,compare)
                 cmd="evalrig__subcmd__help__subcmd__compare"
                 ;;
@@ -84,6 +99,9 @@ _evalrig() {
                 ;;
             evalrig__subcmd__help,explain)
                 cmd="evalrig__subcmd__help__subcmd__explain"
+                ;;
+            evalrig__subcmd__help,export)
+                cmd="evalrig__subcmd__help__subcmd__export"
                 ;;
             evalrig__subcmd__help,grade)
                 cmd="evalrig__subcmd__help__subcmd__grade"
@@ -123,6 +141,9 @@ _evalrig() {
                 ;;
             evalrig__subcmd__help,view)
                 cmd="evalrig__subcmd__help__subcmd__view"
+                ;;
+            evalrig__subcmd__help__subcmd__export,skill-creator)
+                cmd="evalrig__subcmd__help__subcmd__export__subcmd__skill__subcmd__creator"
                 ;;
             evalrig__subcmd__help__subcmd__log,diff)
                 cmd="evalrig__subcmd__help__subcmd__log__subcmd__diff"
@@ -218,7 +239,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare view grade log explain list show convert transpile config schema completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare view grade log explain list show convert transpile export config schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -330,17 +351,29 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__convert)
-            opts="-o -q -v -h --output --stdout --force --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-o -q -v -h --from --map --output --stdout --force --deny-loss --loss-report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -W "promptfoo openai-evals deepeval inspect waza vally langsmith langfuse braintrust ragas list evals-json co-evals" -- "${cur}"))
+                    return 0
+                    ;;
+                --map)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loss-report)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -372,6 +405,96 @@ _evalrig() {
             case "${prev}" in
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export)
+            opts="-q -v -h --quiet --verbose --color --help skill-creator help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__help)
+            opts="skill-creator help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__help__subcmd__skill__subcmd__creator)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__skill__subcmd__creator)
+            opts="-o -q -v -h --output --force --root --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -456,7 +579,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate run report compare view grade log explain list show convert transpile config schema completions man help"
+            opts="init validate run report compare view grade log explain list show convert transpile export config schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -528,6 +651,34 @@ _evalrig() {
         evalrig__subcmd__help__subcmd__explain)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__export)
+            opts="skill-creator"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__export__subcmd__skill__subcmd__creator)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1279,7 +1430,7 @@ _evalrig() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -W "messages claude codex" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "messages claude codex gemini copilot opencode pi" -- "${cur}"))
                     return 0
                     ;;
                 --model)
@@ -1422,7 +1573,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --filter --tag --trials --workers --failed --resume --dry-run --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --arm --sandbox --filter --tag --trials --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1434,6 +1585,14 @@ _evalrig() {
                     ;;
                 -t)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sandbox)
+                    COMPREPLY=($(compgen -W "none home bwrap podman docker" -- "${cur}"))
                     return 0
                     ;;
                 --filter)
@@ -1470,6 +1629,10 @@ _evalrig() {
                     ;;
                 --resume)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
+                    COMPREPLY=($(compgen -W "off on gate" -- "${cur}"))
                     return 0
                     ;;
                 --report)

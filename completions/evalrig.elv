@@ -35,11 +35,12 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
-            cand explain 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
+            cand explain 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-            cand convert 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
+            cand convert 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand export 'Write results in the format of another tool'
             cand config 'Show the settings of `run` and `validate`, and where each comes from'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
@@ -79,6 +80,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;run'= {
             cand -t 'Run against this target instead of the suite''s; repeatable'
             cand --target 'Run against this target instead of the suite''s; repeatable'
+            cand --arm 'Run this arm of the suites, such as `with` or `without` their skills; repeatable'
+            cand --sandbox 'Confine the processes of every target: none, home, bwrap, podman or docker'
             cand -f 'Run tests whose id matches; `!GLOB` excludes; repeatable'
             cand --filter 'Run tests whose id matches; `!GLOB` excludes; repeatable'
             cand --tag 'Run tests with this tag; repeatable'
@@ -88,6 +91,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --workers 'Run N cases at once [default: one per core; four per core for HTTP targets]'
             cand --failed 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]'
             cand --resume 'Continue an interrupted run, with its suites and options [default: the latest]'
+            cand --cache 'Reuse answers of earlier runs where nothing that decides them has changed, and keep new ones; `gate` also with --gate'
             cand --report 'Report format, and the file to write it to; repeatable [default: terminal]'
             cand -o 'The results file to write [default: a new one in `.evalrig/results` of the repository root]'
             cand --output 'The results file to write [default: a new one in `.evalrig/results` of the repository root]'
@@ -114,6 +118,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
             cand --color 'When to color the output'
             cand --dry-run 'Print the number of calls and their estimated cost, and call nothing'
+            cand --watch 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C'
             cand --view 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
             cand --no-open 'With --view: do not open a browser'
             cand --force 'Overwrite the results of another run in the --output file'
@@ -413,21 +418,25 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --help 'Print help'
         }
         &'evalrig;convert'= {
-            cand -o 'The file to write; `-` is standard output'
-            cand --output 'The file to write; `-` is standard output'
+            cand --from 'The format of the file [default: recognised by its keys]'
+            cand --map 'Which keys of a list are which fields of a test, such as `input=question,tags=labels`, or the name of a preset'
+            cand -o 'The file to write; `-` is standard output. For several iterations, a directory'
+            cand --output 'The file to write; `-` is standard output. For several iterations, a directory'
+            cand --loss-report 'Write a list of what is lost to this file, as JSON'
             cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
             cand --color 'When to color the output'
             cand --stdout 'Print the suite, with paths relative to the current directory'
             cand --force 'Overwrite an existing file'
+            cand --deny-loss 'Write nothing and exit with 1 if anything would be lost'
             cand --allow-outside-root 'Allow paths outside the repository root'
             cand --no-env-file 'Do not read `.env` files'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
             cand --verbose 'Print more, including notes'
-            cand -h 'Print help'
-            cand --help 'Print help'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
         }
         &'evalrig;transpile'= {
             cand -o 'The directory to write to [default: the suite''s directory]'
@@ -455,6 +464,38 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;export'= {
+            cand --color 'When to color the output'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;export;skill-creator'= {
+            cand -o 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty'
+            cand --output 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty'
+            cand --root 'Repository root, below which `latest` is looked up [default: the nearest directory with `.git`]'
+            cand --color 'When to color the output'
+            cand --force 'Replace what an earlier export wrote to the directory'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;export;help'= {
+            cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;export;help;skill-creator'= {
+        }
+        &'evalrig;export;help;help'= {
+        }
         &'evalrig;config'= {
             cand --root 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]'
             cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
@@ -470,7 +511,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;schema'= {
             cand --draft 'JSON Schema draft'
             cand --color 'When to color the output'
-            cand --strict 'For editors: flag unknown keys and old spellings. For `suite` only'
+            cand --strict 'For editors: flag unknown keys and old spellings. For `suite` and `targets`'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
@@ -505,11 +546,12 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
-            cand explain 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
+            cand explain 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
             cand list 'List suites and their tests'
             cand show 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-            cand convert 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
+            cand convert 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
+            cand export 'Write results in the format of another tool'
             cand config 'Show the settings of `run` and `validate`, and where each comes from'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
@@ -568,6 +610,11 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;convert'= {
         }
         &'evalrig;help;transpile'= {
+        }
+        &'evalrig;help;export'= {
+            cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+        }
+        &'evalrig;help;export;skill-creator'= {
         }
         &'evalrig;help;config'= {
         }

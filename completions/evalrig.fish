@@ -39,11 +39,12 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "compare" -d 'Compar
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
-complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "explain" -d 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "explain" -d 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suites and their tests'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "export" -d 'Write results in the format of another tool'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
@@ -83,12 +84,21 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s q -l quiet 
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s h -l help -d 'Print help'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s t -l target -d 'Run against this target instead of the suite\'s; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l arm -d 'Run this arm of the suites, such as `with` or `without` their skills; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l sandbox -d 'Confine the processes of every target: none, home, bwrap, podman or docker' -r -f -a "none\t''
+home\t''
+bwrap\t''
+podman\t''
+docker\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s f -l filter -d 'Run tests whose id matches; `!GLOB` excludes; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l tag -d 'Run tests with this tag; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s n -l trials -d 'Run each test N times, instead of as often as the suite says' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s j -l workers -d 'Run N cases at once [default: one per core; four per core for HTTP targets]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l failed -d 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l resume -d 'Continue an interrupted run, with its suites and options [default: the latest]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l cache -d 'Reuse answers of earlier runs where nothing that decides them has changed, and keep new ones; `gate` also with --gate' -r -f -a "off\t''
+on\t''
+gate\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s o -l output -d 'The results file to write [default: a new one in `.evalrig/results` of the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l store -d 'The store for records [default: `.co/evals` in the repository root]' -r
@@ -117,6 +127,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l color -d 'When t
 always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l dry-run -d 'Print the number of calls and their estimated cost, and call nothing'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l watch -d 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l view -d 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-open -d 'With --view: do not open a browser'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l force -d 'Overwrite the results of another run in the --output file'
@@ -278,7 +289,11 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_sub
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l input -d 'The user\'s message, if the session does not contain it' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l from -d 'The format of the session [default: detected]' -r -f -a "messages\t'Chat messages: a JSON array, or an object with `messages`'
 claude\t'Claude Code: stream-json, or a session file'
-codex\t'Codex: `exec --json`, or a session file'"
+codex\t'Codex: `exec --json`, or a session file'
+gemini\t'Gemini CLI: `--output-format stream-json`'
+copilot\t'Copilot CLI: `--output-format json`'
+opencode\t'opencode: `run --format json`'
+pi\t'Pi: `--mode json`'"
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l model -d 'The model, if the session does not name it' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l expected -d 'The expected last answer' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and __fish_seen_subcommand_from record" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
@@ -355,7 +370,22 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand show" -l no-env-file -d 
 complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand show" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s o -l output -d 'The file to write; `-` is standard output' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l from -d 'The format of the file [default: recognised by its keys]' -r -f -a "promptfoo\t''
+openai-evals\t''
+deepeval\t''
+inspect\t''
+waza\t''
+vally\t''
+langsmith\t''
+langfuse\t''
+braintrust\t''
+ragas\t''
+list\t''
+evals-json\t''
+co-evals\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l map -d 'Which keys of a list are which fields of a test, such as `input=question,tags=labels`, or the name of a preset' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s o -l output -d 'The file to write; `-` is standard output. For several iterations, a directory' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l loss-report -d 'Write a list of what is lost to this file, as JSON' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l color -d 'When to color the output' -r -f -a "auto\t''
@@ -363,11 +393,12 @@ always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l stdout -d 'Print the suite, with paths relative to the current directory'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l force -d 'Overwrite an existing file'
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l deny-loss -d 'Write nothing and exit with 1 if anything would be lost'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l allow-outside-root -d 'Allow paths outside the repository root'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -l no-env-file -d 'Do not read `.env` files'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s v -l verbose -d 'Print more, including notes'
-complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s o -l out -d 'The directory to write to [default: the suite\'s directory]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l loss-report -d 'Write a list of what is lost to this file, as JSON' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l format -d 'Which files to write' -r -f -a "evals\t''
@@ -396,6 +427,25 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-env-fil
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s o -l output -d 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -l root -d 'Repository root, below which `latest` is looked up [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -l force -d 'Replace what an earlier export wrote to the directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l root -d 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l profile -d 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l format -d 'Output format' -r -f -a "text\t''
@@ -411,7 +461,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l draft -d 'JSO
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l strict -d 'For editors: flag unknown keys and old spellings. For `suite` only'
+complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l strict -d 'For editors: flag unknown keys and old spellings. For `suite` and `targets`'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -s h -l help -d 'Print help'
@@ -427,24 +477,25 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type or a provider; without a name, list all of them'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "convert" -d 'Convert evals.json, an eval set, a trigger list or `.co/evals` records to an EVAL.yaml'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "man" -d 'Write man pages to a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile config schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "convert" -d 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "export" -d 'Write results in the format of another tool'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "man" -d 'Write man pages to a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "list" -d 'List the records'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "show" -d 'Show a record: the newest run of every turn, then older runs'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "diff" -d 'Compare two runs of a record; exit with 1 if a turn no longer passes'
@@ -454,3 +505,4 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_su
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "record" -d 'Record a session from standard input: chat messages, or the output of Claude Code or Codex'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "prune" -d 'Delete old runs and records'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "verify" -d 'Check the store for unreadable files, runs missing from summaries and wrong counts'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from export" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'

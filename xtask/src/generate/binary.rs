@@ -76,7 +76,11 @@ fn command_line(evalrig: &Evalrig, man_pages: &[Generated]) -> Result<Generated,
     );
     for man_page in man_pages {
         let name = man_page.path.file_stem().unwrap_or_default();
-        let words: Vec<&str> = name.split('-').collect();
+        // The name of an export may contain a hyphen.
+        let words: Vec<&str> = match name.strip_prefix("evalrig-export-") {
+            Some(kind) => vec!["evalrig", "export", kind],
+            None => name.split('-').collect(),
+        };
         let arguments: Vec<&str> = words[1..].iter().copied().chain(["--help"]).collect();
         let help = evalrig.run(&arguments)?;
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
