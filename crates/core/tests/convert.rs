@@ -337,6 +337,7 @@ tests:
       - type: trigger-judge
         skill: CSV Analyzer
         should_trigger: true
+        detection: any-call
     metadata:
       priority: 2
   - id: '2'
@@ -358,6 +359,7 @@ tests:
       - type: trigger-judge
         skill: CSV Analyzer
         should_trigger: false
+        detection: any-call
 ";
     let found = converted(&evals, "/p/skill");
     assert_eq!(found, expected.replace(": No\n", ": 'No'\n"), "\n{found}");
