@@ -197,7 +197,7 @@ async function compareRuns(page, address) {
 // Records of the run log: the list, one record, and one of its runs.
 async function readRecords(page, address) {
   for (let run = 1; run <= 2; run += 1) {
-    const recorded = start("run", "--quiet");
+    const recorded = start("run", "--record", "--quiet");
     assert.equal(await recorded.ended, 0, recorded.said);
   }
   await page.goto(new URL("/", address).href);
