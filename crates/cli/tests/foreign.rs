@@ -155,3 +155,13 @@ fn configurations_of_promptfoo_become_suites() {
 fn files_of_other_tools_become_suites() {
     check("others.md", 24);
 }
+
+#[test]
+fn a_file_of_tests_that_names_itself_is_refused() {
+    let project = Project::empty();
+    project.write("promptfooconfig.yaml", "prompts: [p]\nproviders: [echo]\ntests: [a.yaml]\n");
+    project.write("a.yaml", "- b.yaml\n");
+    project.write("b.yaml", "- file://a.yaml\n");
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "--stdout"]);
+    ran.exits(2).says("`a.yaml` leads to itself, or to too many files");
+}

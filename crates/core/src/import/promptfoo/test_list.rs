@@ -1,6 +1,6 @@
 //! Where tests come from: the configuration itself, other files, CSV rows and scenarios.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::model::{Map, Value};
 use crate::source::Span;
@@ -13,6 +13,9 @@ use super::foo_test::FooTest;
 
 const GENERATED: &str = "write the generated tests to a YAML, JSON or CSV file, and name that file";
 
+/// More files are a mistake, such as two that name each other twice.
+const MOST_FILES: usize = 1_000;
+
 /// Every test with what it inherits; without any, one without variables.
 pub(super) fn read_tests(
     importer: &mut Importer<'_>,
@@ -24,7 +27,7 @@ pub(super) fn read_tests(
     let mut written: Vec<Located> = Vec::new();
     if let Some(tests) = root.get("tests") {
         for entry in tests.one_or_more() {
-            collect(importer, entry, directory, &mut written)?;
+            collect(importer, entry, directory, &mut TestFiles::default(), &mut written)?;
         }
     }
     let mut tests: Vec<FooTest> = Vec::new();
@@ -37,7 +40,7 @@ pub(super) fn read_tests(
         let inner = scenario.get("tests").map(Located::one_or_more).unwrap_or_default();
         let mut listed: Vec<Located> = Vec::new();
         for entry in inner {
-            collect(importer, entry, directory, &mut listed)?;
+            collect(importer, entry, directory, &mut TestFiles::default(), &mut listed)?;
         }
         if listed.is_empty() {
             listed.push(empty.clone());
@@ -71,11 +74,20 @@ fn default_test(
     }
 }
 
+/// Files of tests, which may name further files.
+#[derive(Debug, Default)]
+struct TestFiles {
+    /// Those that are being read, outermost first.
+    open: Vec<Utf8PathBuf>,
+    read: usize,
+}
+
 /// Tests under one entry: a mapping, or the path of a file.
 fn collect(
     importer: &mut Importer<'_>,
     entry: &Located,
     directory: &Utf8Path,
+    files: &mut TestFiles,
     tests: &mut Vec<Located>,
 ) -> Option<()> {
     let generator = entry.get("path").filter(|_| entry.has("config") && !entry.has("vars"));
@@ -109,8 +121,16 @@ fn collect(
         );
     }
     for path in paths {
+        files.read += 1;
+        if files.open.contains(&path) || files.read > MOST_FILES {
+            let message =
+                format!("`{}` leads to itself, or to too many files", importer.shown(&path));
+            return importer.refuse(entry.span, message, "name every file of tests once");
+        }
         let file = importer.open(&path, entry.span)?;
-        collect_file(importer, &file, directory, tests)?;
+        files.open.push(path);
+        collect_file(importer, &file, directory, files, tests)?;
+        files.open.pop();
     }
     Some(())
 }
@@ -119,6 +139,7 @@ fn collect_file(
     importer: &mut Importer<'_>,
     file: &ForeignFile,
     directory: &Utf8Path,
+    files: &mut TestFiles,
     tests: &mut Vec<Located>,
 ) -> Option<()> {
     if file.syntax == FileSyntax::Csv {
@@ -130,7 +151,7 @@ fn collect_file(
     }
     let list = file.root.get("tests").unwrap_or(&file.root);
     for entry in list.one_or_more() {
-        collect(importer, entry, directory, tests)?;
+        collect(importer, entry, directory, files, tests)?;
     }
     Some(())
 }
