@@ -193,6 +193,12 @@ fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
 /// Puts an entry before the first one of a mapping.
 fn insert_first(mapping: Node<'_>, entry: &str) -> Option<Edit> {
     let first = mapping.written_entries().next();
+    // A tag or an anchor of the first key would become that of the new one.
+    if let Some((key, _)) = first
+        && !is_bare_before(key, mapping.is_flow())
+    {
+        return None;
+    }
     let (place, text) = match (mapping.is_flow(), first) {
         (true, Some((key, _))) => (key.span(), format!("{entry}, ")),
         (true, None) => {
@@ -203,6 +209,16 @@ fn insert_first(mapping: Node<'_>, entry: &str) -> Option<Edit> {
         (false, None) => return None,
     };
     Some(Edit::new(place.at_start(), text))
+}
+
+/// Whether a key is preceded by nothing but what makes it the first one of its mapping.
+fn is_bare_before(key: Node<'_>, in_flow: bool) -> bool {
+    let before = &key.tree_text()[..key.span().start as usize];
+    if in_flow {
+        return before.trim_end().ends_with('{');
+    }
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    before[line..].chars().all(|sign| sign == ' ' || sign == '-')
 }
 
 /// The blanks that bring a new line to the column of this key, and some more.
@@ -349,6 +365,9 @@ mod tests {
         assert_eq!(moved("a:\n  -\n  - # c\nb: 1\n").unwrap(), items);
         assert_eq!(moved("b: &h {x: 1}\nhome: *h\na: 1\n"), None);
         assert_eq!(moved("a: 1\nhome: {a: }\n"), None);
+        assert_eq!(moved("home:\n !!binary x y: 1\na: 1\n"), None);
+        assert_eq!(moved("home: {!x y: 1}\na: 1\n"), None);
+        assert_eq!(moved("home:\n  &n y: 1\na: 1\n"), None);
     }
 
     #[test]
