@@ -21,6 +21,7 @@ mod system;
 mod tree;
 #[cfg(unix)]
 mod tree_copy;
+mod tree_digest;
 #[cfg(unix)]
 mod tree_facts;
 #[cfg(unix)]
@@ -69,6 +70,7 @@ pub(crate) use tree::{OpenDirectory, TreeEntry, TreeReader, TreeVisitor, facts_a
 pub(crate) use tree_copy::{
     ContentHash, CopiedFile, CopiedTree, CopyError, CopyOrigin, CopyRules, TreePlace,
 };
+pub(crate) use tree_digest::tree_digest;
 #[cfg(unix)]
 pub(crate) use tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 pub use write_path::WritePath;

@@ -22,6 +22,13 @@ pub struct Run {
     /// Run this arm of the suites, such as `with` or `without` their skills; repeatable.
     #[arg(long, value_name = "NAME")]
     pub arm: Vec<String>,
+    /// Compare the other arms with this one [default: `without`, else the first].
+    #[arg(long, value_name = "NAME")]
+    pub baseline_arm: Option<String>,
+    /// Take over the rows of arms that have not changed since this run: a results file, a directory,
+    /// `latest` or `latest~N`.
+    #[arg(long, value_name = "RESULTS")]
+    pub reuse_arm: Option<String>,
     /// Confine the processes of every target: none, home, bwrap, podman or docker.
     #[arg(long, value_name = "KIND", value_parser = sandbox_name())]
     pub sandbox: Option<SandboxName>,

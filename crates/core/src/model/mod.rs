@@ -56,7 +56,7 @@ pub use rubric::{Operator, Required, RubricItem, ScoreRange, Weight};
 pub use score::Score;
 pub use subject::SubjectName;
 pub use suite::Suite;
-pub use test::{Skip, Test};
+pub use test::{SkillWishes, Skip, Test};
 pub use transcript::{
     Call, SessionFacts, SkillEvents, SkillUse, SkillUseKind, Tokens, Transcript, answer_of,
 };

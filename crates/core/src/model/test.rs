@@ -18,6 +18,15 @@ pub struct Skip {
     pub reason: Option<String>,
 }
 
+/// What a test says about skills.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SkillWishes<'a> {
+    pub used: Vec<&'a str>,
+    pub unused: Vec<&'a str>,
+    /// It demands nothing but that skills are left alone.
+    pub is_contract: bool,
+}
+
 /// The threshold of skill-creator's `run_eval`.
 const DEFAULT_THRESHOLD: f64 = 0.5;
 
@@ -99,6 +108,20 @@ impl Test {
             })
         });
         shares.reduce(PassShare::and)
+    }
+
+    /// The skills that it wants to be used, and those that it wants to be left alone.
+    pub fn skill_wishes(&self) -> SkillWishes<'_> {
+        let mut wishes =
+            SkillWishes { is_contract: !self.assertions.is_empty(), ..SkillWishes::default() };
+        wishes.is_contract &= self.triggers().count() == self.assertions.len();
+        for (trigger, is_negated) in self.triggers() {
+            let is_wanted = trigger.should_trigger != is_negated;
+            wishes.is_contract &= !is_wanted;
+            let list = if is_wanted { &mut wishes.used } else { &mut wishes.unused };
+            list.push(&trigger.skill);
+        }
+        wishes
     }
 
     /// Its own trigger-judges, with whether they are negated.

@@ -128,6 +128,11 @@ impl<'a> CaseWork<'a> {
         if let Some(skip) = &test.skip {
             return self.rows().skipped(skip.reason.as_deref()).into();
         }
+        if let Some(row) = self.reused_row() {
+            return row.into();
+        }
+        // Before the agent runs, which might change its own skills.
+        let setup = self.setup();
         let scratch = CaseScratch::new(self);
         let connected = self.suite_job().target(&self.case.target);
         let workspaces =
@@ -156,6 +161,7 @@ impl<'a> CaseWork<'a> {
         let transcript = &answered.transcript;
         let mut row = self.rows().graded(transcript, answered.attempts, &grades, usage);
         row.cached = (origin == AnswerOrigin::Cache).then_some(true);
+        row.setup = setup;
         if let (Some(workspace), Some(workspaces)) = (workspace, &workspaces) {
             self.end_workspace(workspace, workspaces.keep_rule(), &mut row, chain).await;
         }
@@ -171,8 +177,7 @@ impl<'a> CaseWork<'a> {
 
     /// Names of the skills that the agent was given; `None` if the suite is not about skills.
     fn given_skills(&self) -> Option<Vec<String>> {
-        let skills = self.suite_job().variant(&self.case.target)?.skills.as_ref()?;
-        Some(skills.iter().map(|skill| skill.name.clone()).collect())
+        self.suite_job().variant(&self.case.target)?.skill_names()
     }
 
     async fn end_workspaces(

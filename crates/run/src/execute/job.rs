@@ -15,10 +15,11 @@ use evalrig_core::source::Sources;
 use crate::cache::AnswerCache;
 use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
-use crate::results::CaseKey;
+use crate::results::{CaseKey, Row};
 use crate::runlog::RunLogRecorder;
 use crate::workspace::Workspaces;
 
+use super::case_setup::TreeDigests;
 use super::connected_target::ConnectedTarget;
 use super::limit::FailFast;
 use super::row_sink::RowSink;
@@ -147,7 +148,7 @@ pub(crate) struct UngradedAnswer {
     pub(crate) attempts: u32,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct RunOptions {
     /// Limit on concurrent cases over all targets.
     pub(crate) workers: Option<usize>,
@@ -171,6 +172,7 @@ pub(crate) struct RunOptions {
     pub(crate) secrets: Arc<Secrets>,
     /// Answers of earlier runs.
     pub(crate) cache: Option<Arc<AnswerCache>>,
+    pub(crate) trees: TreeDigests,
 }
 
 /// A suite with the sink of its rows.
@@ -186,6 +188,8 @@ pub(crate) struct Job {
     pub(crate) options: RunOptions,
     /// Answers of an interrupted run that only have to be graded.
     pub(crate) answered: HashMap<CaseKey, UngradedAnswer>,
+    /// Rows of arms that an earlier run had (`--reuse-arm`).
+    pub(crate) reusable: HashMap<CaseKey, Row>,
 }
 
 impl Job {

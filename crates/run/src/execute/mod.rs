@@ -13,6 +13,7 @@ mod backlog;
 mod cancel;
 mod case;
 mod case_answers;
+mod case_setup;
 mod case_workspace;
 mod connected_target;
 mod job;
@@ -24,6 +25,7 @@ mod run;
 mod target_variant;
 
 pub(crate) use cancel::Cancel;
+pub(crate) use case_setup::TreeDigests;
 pub(crate) use connected_target::ConnectedTarget;
 pub use job::SuiteJob;
 pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};

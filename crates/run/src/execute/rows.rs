@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::SystemTime;
 
 use evalrig_core::model::{
-    AssertionGrade, Fault, Grade, Outcome, Score, Test, Transcript, Verdict,
+    AssertionGrade, Fault, Grade, Outcome, Score, SkillEvents, Test, Transcript, Verdict,
 };
 use evalrig_core::score::score_case;
 use evalrig_core::source::Span;
@@ -17,6 +17,7 @@ use crate::results::{
 };
 
 use super::job::SuiteJob;
+use super::target_variant::TargetVariant;
 
 /// The case that a row is built for.
 #[derive(Clone, Copy)]
@@ -75,7 +76,7 @@ impl RowMaker<'_> {
             cost_usd: transcript.cost_usd,
             tokens: TokenCounts::of(transcript),
             trace_summary: trace(transcript),
-            skills: RowSkills::of(&transcript.skills),
+            skills: self.skills(Some(&transcript.skills)),
             partial: transcript.partial,
             output_messages: self.kept_messages(transcript),
             agent: self.agent(transcript),
@@ -133,13 +134,14 @@ impl RowMaker<'_> {
             candidate_answer: None,
             target: variant.map_or(self.target, |variant| &variant.target).to_owned(),
             arm: variant.and_then(|variant| variant.arm.clone()),
+            baseline_arm: variant.is_some_and(|variant| variant.is_baseline),
             trial: self.trial,
             attempts: 0,
             duration_ms: None,
             cost_usd: None,
             tokens: None,
             trace_summary: Trace::default(),
-            skills: None,
+            skills: self.skills(None),
             partial: false,
             pass_trials: self.test.pass_share().map(Into::into),
             evaluator_results: Vec::new(),
@@ -154,6 +156,8 @@ impl RowMaker<'_> {
             criteria: self.test.criteria.clone(),
             expected_output: self.test.expected_output.as_ref().map(expected_output),
             cached: None,
+            reused: false,
+            setup: None,
             agent: None,
             workspace: None,
             run: None,
@@ -163,6 +167,11 @@ impl RowMaker<'_> {
             command: None,
             output_messages: None,
         }
+    }
+
+    fn skills(&self, events: Option<&SkillEvents>) -> Option<RowSkills> {
+        let given = self.job.variant(self.target).and_then(TargetVariant::skill_names);
+        RowSkills::of_case(events, given, &self.test.skill_wishes())
     }
 
     /// Without calls, the answer often is everything.

@@ -11,6 +11,8 @@ use crate::results::variant_name;
 pub(crate) struct TargetVariant {
     pub(crate) target: String,
     pub(crate) arm: Option<String>,
+    /// Other arms are compared with this one.
+    pub(crate) is_baseline: bool,
     /// The skills that the agent is given; `None` if the suite is not about skills.
     pub(crate) skills: Option<Vec<Skill>>,
     pub(crate) model: Option<String>,
@@ -29,6 +31,7 @@ impl TargetVariant {
         Self {
             target: target.to_owned(),
             arm: Some(arm.name.clone()),
+            is_baseline: false,
             skills,
             model: arm.model.clone(),
             args: arm.args.clone(),
@@ -40,6 +43,12 @@ impl TargetVariant {
     /// By which cases refer to it.
     pub(crate) fn name(&self) -> String {
         variant_name(&self.target, self.arm.as_deref())
+    }
+
+    /// Names of the skills that the agent is given; `None` if the suite is not about skills.
+    pub(crate) fn skill_names(&self) -> Option<Vec<String>> {
+        let skills = self.skills.as_ref()?;
+        Some(skills.iter().map(|skill| skill.name.clone()).collect())
     }
 
     /// Whether the agent is given a skill. Without skills of its own, everything is as before.

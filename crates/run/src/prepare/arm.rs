@@ -2,18 +2,14 @@
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::did_you_mean;
-use evalrig_core::model::{Arm, NamedAssertion, Skill, SkillSource, Suite, Test, Trigger};
+use evalrig_core::model::{Arm, Skill, SkillSource, Suite, Test};
 use evalrig_core::read::{enclosing_skill, skills_in};
 use evalrig_core::source::{Files, Reach};
 
 use crate::execute::{SuiteJob, TargetVariant};
+use crate::results::{WITH, WITHOUT};
 
 use super::PrepareErrors;
-
-/// The arm that runs with the skills of the suite.
-pub(crate) const WITH: &str = "with";
-/// The arm that runs without skills.
-pub(crate) const WITHOUT: &str = "without";
 
 /// Gives the directory in which a skill source is found; a revision has to be checked out first.
 pub(crate) type FindDirectory<'a> =
@@ -23,21 +19,30 @@ pub(crate) type FindDirectory<'a> =
 #[derive(Debug, Default)]
 pub(super) struct ChosenArms {
     entries: Vec<(Option<Arm>, Option<Vec<Skill>>)>,
+    /// The arm that others are compared with.
+    baseline: Option<String>,
+}
+
+/// `--arm` and `--baseline-arm`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WantedArms {
+    pub(crate) names: Vec<String>,
+    pub(crate) baseline: Option<String>,
 }
 
 impl ChosenArms {
-    /// `wanted` are the names of `--arm`.
     pub(super) fn choose(
         job: &SuiteJob,
-        wanted: &[String],
+        wanted: &WantedArms,
         directory_of: &FindDirectory<'_>,
         errors: &mut PrepareErrors,
     ) -> Self {
         let finder = SkillFinder { job, directory_of };
         let own = finder.suite_skills(errors);
-        let arms = arms_to_run(&job.suite, own.is_some(), wanted, errors);
+        let arms = arms_to_run(&job.suite, own.is_some(), &wanted.names, errors);
+        let baseline = baseline_arm(&job.suite.name, &arms, wanted, errors);
         if arms.is_empty() {
-            return Self { entries: vec![(None, own)] };
+            return Self { entries: vec![(None, own)], baseline };
         }
         let entries = arms.into_iter().map(|arm| {
             let skills = match &arm.skills {
@@ -46,13 +51,14 @@ impl ChosenArms {
             };
             (Some(arm), skills)
         });
-        Self { entries: entries.collect() }
+        Self { entries: entries.collect(), baseline }
     }
 
     /// The variants of a test's targets, in order. A test that only demands that skills are left alone
     /// is a contract of these skills: it does not run where the agent has none of them.
     pub(super) fn variants(&self, test: &Test, targets: Vec<String>) -> Vec<TargetVariant> {
-        let contract = contract_skills(test);
+        let wishes = test.skill_wishes();
+        let contract = if wishes.is_contract { &wishes.unused[..] } else { &[] };
         let mut found = Vec::new();
         for (arm, skills) in &self.entries {
             let names = match arm.as_ref().and_then(|arm| arm.target.clone()) {
@@ -61,7 +67,10 @@ impl ChosenArms {
             };
             for target in names {
                 let variant = match arm {
-                    Some(arm) => TargetVariant::of_arm(&target, arm, skills.clone()),
+                    Some(arm) => TargetVariant {
+                        is_baseline: self.baseline.as_ref() == Some(&arm.name),
+                        ..TargetVariant::of_arm(&target, arm, skills.clone())
+                    },
                     None => {
                         TargetVariant { skills: skills.clone(), ..TargetVariant::plain(&target) }
                     }
@@ -160,6 +169,31 @@ fn arms_to_run(
     arms
 }
 
+/// The arm of `--baseline-arm`, else `without`, else the first. One arm alone is compared with none.
+fn baseline_arm(
+    suite: &str,
+    arms: &[Arm],
+    wanted: &WantedArms,
+    errors: &mut PrepareErrors,
+) -> Option<String> {
+    let has = |name: &str| arms.iter().any(|arm| arm.name == name);
+    if let Some(name) = wanted.baseline.as_deref().filter(|name| !has(name)) {
+        let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+        errors.add(match &names[..] {
+            [] => {
+                format!("--baseline-arm: suite `{suite}` runs without arms; select some with --arm")
+            }
+            _ => format!("--baseline-arm: `{name}` is not run; the arms are {}", names.join(", ")),
+        });
+        return None;
+    }
+    if arms.len() < 2 {
+        return None;
+    }
+    let default = if has(WITHOUT) { WITHOUT } else { &arms[0].name };
+    Some(wanted.baseline.as_deref().unwrap_or(default).to_owned())
+}
+
 fn unknown_arm(suite: &Suite, has_skills: bool, name: &str) -> String {
     let built_in: &[&str] = if has_skills { &[WITH, WITHOUT] } else { &[] };
     let known: Vec<&str> =
@@ -170,23 +204,4 @@ fn unknown_arm(suite: &Suite, has_skills: bool, name: &str) -> String {
         None => format!("; it has {}", known.join(", ")),
     };
     format!("--arm: suite `{}` has no arm `{name}`{hint}", suite.name)
-}
-
-/// The skills of a test that demands nothing but that they are left alone; empty for other tests.
-fn contract_skills(test: &Test) -> Vec<&str> {
-    let mut skills = Vec::new();
-    for named in &test.assertions {
-        match forbidden(named) {
-            Some(skill) => skills.push(skill),
-            None => return Vec::new(),
-        }
-    }
-    skills
-}
-
-fn forbidden(named: &NamedAssertion) -> Option<&str> {
-    let trigger = named.assertion.check.trigger()?;
-    let Trigger { skill, should_trigger, .. } = trigger;
-    let is_forbidden = *should_trigger == named.assertion.common.negate;
-    is_forbidden.then_some(skill.as_str())
 }

@@ -23,7 +23,7 @@ use crate::execute::{SuiteJob, TargetVariant, TargetVariants, WholePlan};
 use crate::results::{CaseKey, ExitRule, add_case, plan_name};
 
 use arm::ChosenArms;
-pub(crate) use arm::{FindDirectory, WITH, WITHOUT};
+pub(crate) use arm::{FindDirectory, WantedArms};
 pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
 pub(crate) use regrade::plan_stored_cases;
@@ -48,12 +48,11 @@ pub struct GradingSpec {
 }
 
 /// Which cases are run, and how they are graded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CaseSpec {
     /// `--target`, each once.
     pub(crate) targets: Vec<String>,
-    /// `--arm`, each once.
-    pub(crate) arms: Vec<String>,
+    pub(crate) arms: WantedArms,
     pub(crate) selection: Selection,
     pub(crate) trials: Option<u32>,
     /// `--failed`: only these.
@@ -205,7 +204,7 @@ impl CaseSpec {
         let selection = Selection { shard: None, ..self.selection.clone() };
         let whole = Self {
             targets: Vec::new(),
-            arms: Vec::new(),
+            arms: WantedArms::default(),
             selection,
             trials: self.trials,
             only: self.only.clone(),

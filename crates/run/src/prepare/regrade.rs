@@ -9,10 +9,10 @@ use evalrig_core::model::Suite;
 use evalrig_core::plan::{Chain, PlannedCase};
 
 use crate::execute::{ConnectedTarget, SuiteJob, TargetVariant, TargetVariants};
-use crate::results::CaseKey;
+use crate::results::{CaseKey, WITH, WITHOUT};
 
 use super::target_pool::{TargetPool, TargetScope};
-use super::{GradingSpec, PrepareErrors, WITH, WITHOUT, judge, set_cases, thresholds};
+use super::{GradingSpec, PrepareErrors, judge, set_cases, thresholds};
 
 /// Cases of a results file that belong to the suite, and ids of tests that the suite no longer has.
 fn stored_cases(suite: &Suite, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {

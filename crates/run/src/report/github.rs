@@ -68,7 +68,7 @@ impl Github {
 impl Report for Github {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
-        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) && row.decides() {
             self.groups.add(CaseFinding::of(row));
         }
         Ok(())

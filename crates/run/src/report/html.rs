@@ -20,6 +20,7 @@
 //! `<meta name="evalrig-author">`, and posts `{suite, test, answerHash, label, note}` to `labels`.
 //! `answerHash` is that of [`Row::answer_hash`].
 
+mod arm;
 mod case;
 mod check;
 mod comparison;

@@ -7,7 +7,7 @@ use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, comparison, gap_lines, jsonl};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, arms, comparison, gap_lines, jsonl};
 use crate::results::{Row, SCHEMA_VERSION};
 use crate::text::{self, numbers};
 
@@ -56,6 +56,10 @@ impl Report for Json {
         write!(out, ",\"intervals\":{}", text(&self.intervals()))?;
         if let Some(gaps) = gap_lines::document(end) {
             write!(out, ",\"incomplete\":{}", text(&gaps))?;
+        }
+        let arms = self.tally.arms.findings();
+        if !arms.is_empty() {
+            write!(out, ",\"arms\":{}", text(&arms::json(&arms)))?;
         }
         if let Some(compared) = &end.compared {
             let candidate = end.results.as_ref().map_or("", |path| path.as_str());

@@ -10,7 +10,7 @@ use super::case_finding::{CaseFinding, SentenceList};
 use super::failure_groups::Groups;
 use super::label_parts::LabelParts;
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportedRun, comparison, gap_lines, total_lines};
+use super::{Report, ReportKind, ReportedRun, arms, comparison, gap_lines, total_lines};
 use crate::results::Row;
 use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
@@ -42,7 +42,8 @@ pub struct Markdown {
 impl Report for Markdown {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
-        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+        let is_well = matches!(row.outcome, Outcome::Passed | Outcome::Skipped) || !row.decides();
+        if !is_well {
             self.groups.add(CaseFinding::of(row));
         }
         Ok(())
@@ -63,6 +64,7 @@ impl Report for Markdown {
         };
         push_gaps(end, &mut text);
         push_baseline(end, &mut text);
+        push_arms(&self.tally, &mut text);
         self.push_tests(&mut text);
         let groups = self.groups.in_order();
         let findings: Vec<_> = groups
@@ -135,6 +137,35 @@ fn sign(outcome: Outcome) -> &'static str {
         Outcome::Failed => "❌",
         Outcome::Errored => "⚠️",
         Outcome::Skipped => "⚪",
+    }
+}
+
+/// A table of the arms, and what they say about the baseline arm.
+fn push_arms(tally: &Tally, text: &mut String) {
+    let arms = tally.arms.findings();
+    if arms.is_empty() {
+        return;
+    }
+    text.push_str("\n| arm | tests | used | against the baseline arm |\n|---|---|---|---|\n");
+    for arm in &arms {
+        let contrast = match arms::contrast(arm) {
+            Some(contrast) => contrast,
+            None => "baseline".to_owned(),
+        };
+        let usage = arms::usage(arm).unwrap_or_default();
+        let mut numbers = arms::counts(arm);
+        if let Some(contracts) = arms::contracts(arm) {
+            let _ = write!(numbers, "; {contracts}");
+        }
+        let cells = [&numbers, &usage, &contrast].map(|text| escaped(text).replace('|', "¦"));
+        let _ = writeln!(text, "| {} | {} |", code(&arm.name, CELL), cells.join(" | "));
+    }
+    for arm in arms.iter().filter(|arm| arm.skills.is_shown()) {
+        let lines = arms::skill_lines(&arm.skills);
+        let _ = writeln!(text, "\nskills of {}:\n", code(&arm.name, CELL));
+        for line in lines {
+            let _ = writeln!(text, "- {}", escaped(&line));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! and the list. A report needs only rows, comes by them one at a time, and keeps no more of them
 //! than it will show.
 
+pub mod arms;
 mod case_finding;
 pub mod comparison;
 mod failure_frame;

@@ -43,7 +43,7 @@ pub struct Sarif {
 
 impl Report for Sarif {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
-        if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) {
+        if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) || !row.decides() {
             return Ok(());
         }
         let finding = CaseFinding::of(row);

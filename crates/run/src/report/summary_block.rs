@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
+use super::arms::{self, ArmFinding};
 use super::label_parts::LabelParts;
 use super::tally::Tally;
 use super::test_sample::Sample;
@@ -31,10 +32,10 @@ pub struct SummaryBlock<'a> {
 
 impl SummaryBlock<'_> {
     pub fn numbers(&self, tally: &Tally, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        if tally.totals.counts.total() > 1
-            && tally.totals.counts.of(Outcome::Passed) < tally.totals.counts.total()
+        if tally.deciding.counts.total() > 1
+            && tally.deciding.counts.of(Outcome::Passed) < tally.deciding.counts.total()
         {
-            self.bar(&tally.totals.counts, out)?;
+            self.bar(&tally.deciding.counts, out)?;
             writeln!(out)?;
         }
         self.tests(tally, out)?;
@@ -50,7 +51,11 @@ impl SummaryBlock<'_> {
         self.fact("cache", total_lines::reused(tally), out)?;
         self.fact("judges", total_lines::judges(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
-        self.table("targets", &tally.targets, &tally.target_samples, out)?;
+        let arms = tally.arms.findings();
+        if arms.is_empty() {
+            self.table("targets", &tally.targets, &tally.target_samples, out)?;
+        }
+        self.arms(&arms, out)?;
         // What the gate decided is said below.
         self.fact("exit", total_lines::exit(tally, end).filter(|_| !end.is_gated), out)
     }
@@ -148,23 +153,55 @@ impl SummaryBlock<'_> {
             rows.keys().map(|name| self.paint.cut(&text::line(name, 80), 30)).collect();
         let shown = names.iter().take(LISTED);
         let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
-        let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
         for (at, (name, (key, counts))) in names.iter().zip(rows).take(LISTED).enumerate() {
             let interval = samples.get(key).and_then(Sample::rate);
-            let lines = self.paint.wrap(&row_text(counts, interval), room);
-            for (line_at, line) in lines.iter().enumerate() {
-                let label = if at + line_at == 0 { label } else { "" };
-                let name = if line_at == 0 { &**name } else { "" };
-                let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
-                let pad = widest - wrap::width(name);
-                writeln!(out, "  {label}{name}{:pad$}  {line}", "")?;
-            }
+            let label = if at == 0 { label } else { "" };
+            self.table_row(label, (name, widest), &row_text(counts, interval), out)?;
         }
         let left_out = rows.len().saturating_sub(LISTED) as u64;
         match left_out {
             0 => Ok(()),
             n => self.fact("", Some(format!("and {} more", numbers::count(n))), out),
         }
+    }
+
+    /// A name in a column of its own, with its width, and what is said about it.
+    fn table_row(
+        &self,
+        label: &str,
+        (name, widest): (&str, usize),
+        text: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let room = self.paint.columns().saturating_sub(LABEL + widest + 4);
+        for (at, line) in self.paint.wrap(text, room).iter().enumerate() {
+            let (label, name) = if at == 0 { (label, name) } else { ("", "") };
+            let label = self.paint.tone(Tone::Faint, &format!("{label:LABEL$}"));
+            let pad = widest - wrap::width(name);
+            writeln!(out, "  {label}{name}{:pad$}  {line}", "")?;
+        }
+        Ok(())
+    }
+
+    /// The arms with their numbers, and what they say about the baseline arm.
+    fn arms(&self, arms: &[ArmFinding], out: &mut dyn Write) -> io::Result<()> {
+        let Some(base) = arms.first() else { return Ok(()) };
+        let names: Vec<String> =
+            arms.iter().map(|arm| self.paint.cut(&text::line(&arm.name, 80), 24)).collect();
+        let widest = names.iter().map(|name| wrap::width(name)).max().unwrap_or(0);
+        for (at, (arm, name)) in arms.iter().zip(&names).enumerate() {
+            let label = if at == 0 { "arms" } else { "" };
+            self.table_row(label, (name, widest), &arms::counts(arm), out)?;
+            let more = arms::usage(arm).into_iter().chain(arms::contracts(arm));
+            for text in more.chain(arms::skill_lines(&arm.skills)) {
+                self.table_row("", ("", widest), &text::line(&text, 500), out)?;
+            }
+            if let Some(text) = arms::contrast(arm) {
+                let text = format!("against `{}`: {text}", base.name);
+                self.table_row("", ("", widest), &text::line(&text, 500), out)?;
+            }
+        }
+        Ok(())
     }
 
     /// Commands to type now, and what for.

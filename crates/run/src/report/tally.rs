@@ -7,6 +7,7 @@ use evalrig_core::model::Outcome;
 use serde_json::{Value, json};
 
 use super::ReportedRun;
+use super::arms::{self, ArmTally};
 use super::test_sample::Sample;
 use super::test_trials::TestTrials;
 use crate::results::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
@@ -16,7 +17,10 @@ const TOLD_APART: usize = 50;
 
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
+    /// Over all rows.
     pub totals: RunTotals,
+    /// Of the cases that decide: without the baseline arm, which shows what the others are worth.
+    pub deciding: RunTotals,
     pub suites: BTreeMap<String, OutcomeCounts>,
     pub targets: BTreeMap<String, OutcomeCounts>,
     /// The highest number of a trial.
@@ -30,22 +34,28 @@ pub struct Tally {
     pub sample: Sample,
     pub suite_samples: BTreeMap<String, Sample>,
     pub target_samples: BTreeMap<String, Sample>,
+    pub arms: ArmTally,
 }
 
 impl Tally {
     pub fn add(&mut self, row: &Row) {
         self.totals.add(row);
         self.trials = self.trials.max(row.trial);
-        count_apart(&mut self.suites, &row.dataset, row.outcome);
         count_apart(&mut self.targets, &row.variant(), row.outcome);
+        sample_apart(&mut self.target_samples, &row.variant(), row);
+        self.arms.add(row);
         if let Some(record) = &row.record {
             self.logged += 1;
             self.record.get_or_insert_with(|| record.file.clone());
         }
+        if row.baseline_arm {
+            return;
+        }
+        self.deciding.add(row);
+        count_apart(&mut self.suites, &row.dataset, row.outcome);
         self.tests.add(row);
         self.sample.add(row);
         sample_apart(&mut self.suite_samples, &row.dataset, row);
-        sample_apart(&mut self.target_samples, &row.variant(), row);
     }
 
     /// A row is a case; where every test has one case, people call it a test.
@@ -71,6 +81,10 @@ impl Tally {
             "durationMs": end.duration_ms,
             "exitCode": end.exit_code,
         });
+        let arms = self.arms.findings();
+        if !arms.is_empty() {
+            document["arms"] = arms::json(&arms);
+        }
         if totals.reused > 0 {
             document["cachedAnswers"] = totals.reused.into();
         }

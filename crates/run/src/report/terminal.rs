@@ -137,7 +137,7 @@ impl Terminal {
 
     /// Nothing when all is well; what went wrong is never left out.
     fn finish_quietly(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let counts = self.tally.totals.counts;
+        let counts = self.tally.deciding.counts;
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() {
             self.write_failures(out)?;
@@ -197,6 +197,7 @@ impl Report for Terminal {
     fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
         match row.outcome {
+            Outcome::Failed | Outcome::Borderline if !row.decides() => Ok(()),
             Outcome::Passed | Outcome::Skipped if self.detail == Detail::Verbose => {
                 self.write_list_entry(row, out)
             }
@@ -212,7 +213,7 @@ impl Report for Terminal {
         if self.detail == Detail::Quiet {
             return self.finish_quietly(end, out);
         }
-        let counts = self.tally.totals.counts;
+        let counts = self.tally.deciding.counts;
         let listed = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
         if self.detail == Detail::Verbose && listed > 0 {
             writeln!(out)?;

@@ -10,7 +10,7 @@ use crate::text::{self, numbers, paint::outcome_phrase};
 
 /// What the whole run came to, in one line, and how it is to be taken.
 pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
-    let counts = &tally.totals.counts;
+    let counts = &tally.deciding.counts;
     let (one, many) = tally.nouns();
     let passed = counts.of(Outcome::Passed);
     let mut parts = Vec::new();
@@ -55,7 +55,7 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
 
 /// Why a run ended before its plan did, and how far it got.
 pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &ReportedRun) -> String {
-    let total = tally.totals.counts.total();
+    let total = tally.deciding.counts.total();
     match end.planned.filter(|planned| *planned > total) {
         Some(planned) => format!(
             "{} after {} of {}",
@@ -82,9 +82,9 @@ fn verdict(counts: &OutcomeCounts, end: &ReportedRun) -> Outcome {
 
 /// `mean 0.87 (95 % CI 0.74–0.94, 22 cases)`.
 pub fn average(tally: &Tally) -> Option<String> {
-    let average = numbers::average(tally.totals.average_score()?);
+    let average = numbers::average(tally.deciding.average_score()?);
     let (one, many) = tally.nouns();
-    let scored = numbers::counted(tally.totals.scores.reported, one, many);
+    let scored = numbers::counted(tally.deciding.scores.reported, one, many);
     Some(match tally.sample.average() {
         Some(interval) => format!("mean {average} ({}, {scored})", mean_between(interval)),
         None => format!("mean {average} ({scored})"),
@@ -167,7 +167,7 @@ pub fn judges(tally: &Tally) -> Option<String> {
 /// The code, where the counts of cases would make one expect another: codes count tests, and
 /// options may let borderline or single trials through.
 pub fn exit(tally: &Tally, end: &ReportedRun) -> Option<String> {
-    let expected = match verdict(&tally.totals.counts, end) {
+    let expected = match verdict(&tally.deciding.counts, end) {
         Outcome::Passed => 0,
         Outcome::Failed | Outcome::Borderline => 1,
         Outcome::Errored => 3,

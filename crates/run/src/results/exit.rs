@@ -111,6 +111,9 @@ impl ExitTally {
             Outcome::Errored => return self.add_incomplete(),
             Outcome::Skipped => return,
         };
+        if !row.decides() {
+            return;
+        }
         // An option of the run goes before what the test says.
         let has_rule = self.rule.pass_trials < 1.0;
         let own_share = row.pass_trials.filter(|_| !has_rule);

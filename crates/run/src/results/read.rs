@@ -90,6 +90,8 @@ impl LineReader {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finished {
     pub outcome: Outcome,
+    /// See [`Row::baseline_arm`].
+    pub baseline_arm: bool,
     pub score: Option<f64>,
     pub test_hash: String,
     pub attempts: u32,
@@ -111,7 +113,11 @@ impl Finished {
 
     /// What `--failed` selects.
     pub fn did_not_pass(&self) -> bool {
-        !matches!(self.outcome, Outcome::Passed | Outcome::Skipped)
+        match self.outcome {
+            Outcome::Passed | Outcome::Skipped => false,
+            Outcome::Failed | Outcome::Borderline => !self.baseline_arm,
+            Outcome::Errored => true,
+        }
     }
 }
 
@@ -125,6 +131,8 @@ struct RowHead {
     dataset: String,
     target: String,
     arm: Option<String>,
+    #[serde(default)]
+    baseline_arm: bool,
     trial: u32,
     #[serde(default)]
     attempts: u32,
@@ -164,6 +172,7 @@ pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> 
     };
     let finished = Finished {
         outcome,
+        baseline_arm: head.baseline_arm,
         score: head.score,
         test_hash: head.test_hash,
         attempts: head.attempts,

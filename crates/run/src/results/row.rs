@@ -38,6 +38,9 @@ pub struct Row {
     /// The variant of the system under test; absent without arms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arm: Option<String>,
+    /// Other arms of the run are compared with this one, and its failures do not fail the run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub baseline_arm: bool,
     pub trial: u32,
     pub attempts: u32,
     pub duration_ms: Option<u64>,
@@ -76,6 +79,12 @@ pub struct Row {
     /// Whether the answer is that of an earlier run (`--cache`); absent if the target was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
+    /// Whether the row is one of an earlier run (`--reuse-arm`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reused: bool,
+    /// Digest of what the answer depends on beside the test. Only cases of arms have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentFacts>,
     /// What the agent did to the files of its workspace; absent without one.
@@ -184,9 +193,14 @@ impl Row {
         }
     }
 
+    /// Whether it counts if the case failed: the baseline arm shows what the others are worth.
+    pub fn decides(&self) -> bool {
+        !self.baseline_arm || self.outcome == Outcome::Errored
+    }
+
     /// Whether the target was not asked, because an earlier answer was used.
     pub fn is_cached(&self) -> bool {
-        self.cached == Some(true)
+        self.cached == Some(true) || self.reused
     }
 
     pub fn key(&self) -> CaseKey {

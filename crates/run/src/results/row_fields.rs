@@ -36,6 +36,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("candidateAnswer", Shape::Text, "the answer"),
     Field::new("target", Shape::Text, "name of the target").required(),
     Field::new("arm", Shape::Text, "variant of the system under test"),
+    Field::new("baselineArm", Shape::Boolean, "whether other arms are compared with this one"),
     Field::new("trial", ORDINAL, "which trial, from 1").required(),
     Field::new("attempts", COUNT, "tries at the case").required(),
     Field::new("durationMs", AMOUNT, "duration of the last attempt"),
@@ -62,6 +63,8 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("criteria", Shape::Text, "criteria of the test"),
     Field::new("expectedOutput", Shape::Any, "expected output: a text, messages or data"),
     Field::new("cached", Shape::Boolean, "whether the answer is that of an earlier run"),
+    Field::new("reused", Shape::Boolean, "whether the row is one of an earlier run"),
+    Field::new("setup", Shape::Text, "digest of target, arm, skills and workspace"),
     Field::new("agent", Shape::Fields(AGENT_FIELDS), "what answered"),
     Field::new(
         "workspace",
@@ -120,6 +123,10 @@ pub(super) static SKILL_FIELDS: &[Field] = &[
         Shape::List(&Shape::Fields(SKILL_USE_FIELDS)),
         "uses in order; null if they cannot be seen",
     ),
+    Field::new("given", TEXTS, "skills that the agent was given"),
+    Field::new("wanted", TEXTS, "skills that the test wants to be used"),
+    Field::new("unwanted", TEXTS, "skills that the test wants to be left alone"),
+    Field::new("contract", Shape::Boolean, "whether the test demands nothing else than that"),
 ];
 
 pub(super) static PASS_FIELDS: &[Field] = &[

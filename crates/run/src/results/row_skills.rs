@@ -1,7 +1,7 @@
 //! `skills` of a row and of a journaled transcript: what the agent was offered, and what it used
 //! (spec 18.3).
 
-use evalrig_core::model::{SkillEvents, SkillUse, SkillUseKind, Value};
+use evalrig_core::model::{SkillEvents, SkillUse, SkillUseKind, SkillWishes, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::json::{from_json, to_json};
@@ -12,6 +12,23 @@ use crate::json::{from_json, to_json};
 pub struct RowSkills {
     pub offered: Option<Vec<String>>,
     pub used: Option<Vec<RowSkillUse>>,
+    /// Skills that evalrig gave the agent; absent if the suite is not about skills.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given: Option<Vec<String>>,
+    /// Skills that the test wants to be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wanted: Vec<String>,
+    /// Skills that the test wants to be left alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unwanted: Vec<String>,
+    /// The test demands nothing but that skills are left alone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub contract: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +54,47 @@ impl RowSkills {
         Some(Self {
             offered: skills.offered.clone(),
             used: used.map(|used| used.iter().map(RowSkillUse::of).collect()),
+            ..Self::default()
         })
+    }
+
+    /// What the agent did, with what it was given and what the test wants. `None` if all of it is
+    /// unknown.
+    pub(crate) fn of_case(
+        events: Option<&SkillEvents>,
+        given: Option<Vec<String>>,
+        wishes: &SkillWishes<'_>,
+    ) -> Option<Self> {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let skills = Self {
+            given,
+            wanted: owned(&wishes.used),
+            unwanted: owned(&wishes.unused),
+            contract: wishes.is_contract,
+            ..events.and_then(Self::of).unwrap_or_default()
+        };
+        (skills != Self::default()).then_some(skills)
+    }
+
+    /// Of a test that wants some of the given skills, or else that none is used.
+    #[cfg(test)]
+    pub(crate) fn testing(given: &[&str], wanted: &[&str], used: &[&str]) -> Self {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let event = |name: &&str| RowSkillUse {
+            name: (*name).to_owned(),
+            how: "tool".to_owned(),
+            ok: true,
+            call: None,
+            subagent: false,
+        };
+        Self {
+            offered: None,
+            used: Some(used.iter().map(event).collect()),
+            given: Some(owned(given)),
+            wanted: owned(wanted),
+            unwanted: if wanted.is_empty() { owned(given) } else { Vec::new() },
+            contract: wanted.is_empty(),
+        }
     }
 
     /// Uses of a kind that this version does not know are left out.

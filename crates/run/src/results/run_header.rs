@@ -99,6 +99,8 @@ pub struct PlanOptions {
     pub targets: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline_arm: Option<String>,
     pub trials: Option<u32>,
     pub seed: Option<u64>,
     pub sample: Option<u64>,

@@ -87,6 +87,9 @@ pub(super) fn repeat_options(spec: &mut RunSpec, results: &Utf8Path, header: &Ru
     if spec.plan.arms.is_empty() {
         spec.plan.arms.clone_from(&header.options.arms);
     }
+    if spec.plan.baseline_arm.is_none() {
+        spec.plan.baseline_arm.clone_from(&header.options.baseline_arm);
+    }
     spec.plan.trials = spec.plan.trials.or(header.options.trials);
     let Some(settings) = &header.settings else { return };
     take_targets_file(spec, results, settings);
@@ -115,6 +118,7 @@ pub(super) fn resume_options(
     plan.seed = plan.seed.filter(|seed| *seed != 0);
     taken.list("--target", &mut plan.targets, &stored.targets);
     taken.list("--arm", &mut plan.arms, &stored.arms);
+    taken.value("--baseline-arm", &mut plan.baseline_arm, stored.baseline_arm.as_ref());
     taken.list("--filter", &mut plan.filters, &stored.filters);
     taken.list("--tag", &mut plan.tags, &stored.tags);
     taken.value("--trials", &mut plan.trials, stored.trials.as_ref());

@@ -6,19 +6,23 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::judge_criteria;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
 use evalrig_core::model::Suite;
-use evalrig_core::read::{Findings, FoundSuite, LoadError, LoadRequest, load_suite};
+use evalrig_core::read::{
+    Findings, FoundSuite, LoadError, LoadRequest, enclosing_skill, load_suite,
+};
 use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::Sources;
+use evalrig_core::source::{Reach, Sources};
 
 use crate::disk::Disk;
 use crate::execute::SuiteJob;
 use crate::prepare::{
-    CaseSpec, GradingSpec, NO_TARGETS_FILE, PrepareErrors, TargetPool, TargetScope, plan_cases,
-    plan_stored_cases,
+    CaseSpec, GradingSpec, NO_TARGETS_FILE, PrepareErrors, TargetPool, TargetScope, WantedArms,
+    plan_cases, plan_stored_cases,
 };
-use crate::results::CaseKey;
-use crate::target::{Targets, find_targets_file, is_agentv, read_targets};
+use crate::results::{CaseKey, WITH, WITHOUT};
+use crate::target::{
+    Targets, find_targets_file, installed_agents, is_agentv, read_targets, targets_of_agents,
+};
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::known_secrets::{lookup, redact_names, secrets_of};
@@ -35,6 +39,8 @@ pub(super) struct LoadedSuite {
     /// Some may block running; none blocks reading.
     diagnostics: Vec<Diagnostic>,
     targets: Option<Targets>,
+    /// There is no targets file, and the targets are the agents that are installed.
+    has_agents: bool,
     /// From `.env` files.
     variables: HashMap<String, String>,
 }
@@ -96,7 +102,13 @@ impl LoadedSuite {
     ) -> Result<Option<Self>, Box<SuiteRefusal>> {
         let mut findings = Findings::new();
         let root = options.root_of(&found.path);
-        let (file, targets) = targets_of(options, &found.path, &root, &mut findings);
+        let (file, mut targets) = targets_of(options, &found.path, &root, &mut findings);
+        let mut agents = Vec::new();
+        if file.is_none() && need == TargetsFile::Required && is_of_skill(options, found, &root) {
+            agents = installed_agents();
+            let (sources, out) = findings.parts_mut();
+            targets = targets_of_agents(&agents, options.world(), sources, out, &root);
+        }
         findings.add_secrets(secrets_of(&HashMap::new(), targets.as_ref()));
         let limits = ReadPolicy {
             targets: match (&targets, &file) {
@@ -133,14 +145,22 @@ impl LoadedSuite {
         let (mut suite, mut findings) = sound.into_parts();
         let variables = add_secrets(&mut findings, targets.as_ref());
         let (sources, diagnostics, secrets) = findings.into_parts();
-        if file.is_none() && need == TargetsFile::Required {
+        if let Some(agent) = agents.first() {
+            notify(Notice::Message(format!(
+                "no targets file: {} of `{}` run on `{}`, which is installed",
+                if suite.arms.is_empty() { "the arms `with` and `without`" } else { "the arms" },
+                suite.name,
+                agent.program
+            )));
+        } else if file.is_none() && need == TargetsFile::Required {
             return Err(no_targets_file(&suite, sources, secrets));
         }
         redact_names(&mut suite, &secrets);
         let mut job =
             SuiteJob::new(suite, sources, found.path.clone(), root, options.confinement());
         job.targets_file = file;
-        Ok(Some(Self { job, secrets, diagnostics, targets, variables }))
+        let has_agents = !agents.is_empty();
+        Ok(Some(Self { job, secrets, diagnostics, targets, has_agents, variables }))
     }
 
     /// See [`redact_names`].
@@ -177,7 +197,14 @@ impl LoadedSuite {
                     variable: &variable,
                     skill_directory: &|source| revisions.directory(source),
                 };
-                plan_cases(&mut self.job, &selected, spec, scope, pool)
+                if self.has_agents && spec.arms.names.is_empty() && self.job.suite.arms.is_empty() {
+                    let names = vec![WITH.to_owned(), WITHOUT.to_owned()];
+                    let arms = WantedArms { names, ..spec.arms.clone() };
+                    let spec = CaseSpec { arms, ..spec.clone() };
+                    plan_cases(&mut self.job, &selected, &spec, scope, pool)
+                } else {
+                    plan_cases(&mut self.job, &selected, spec, scope, pool)
+                }
             }
             None => {
                 let path = &self.job.path;
@@ -310,6 +337,12 @@ fn targets_of(
         read_targets(options.world(), sources, out, file, root, reach)
     });
     (file, targets)
+}
+
+/// Whether the suite is the `evals.json` of a skill, which people run without further files.
+fn is_of_skill(options: &LoadOptions, found: &FoundSuite, root: &Utf8Path) -> bool {
+    found.path.file_name() == Some("evals.json")
+        && enclosing_skill(&options.files, &found.path, root, Reach::Inside(root)).is_some()
 }
 
 fn no_targets_file(suite: &Suite, sources: Sources, secrets: Secrets) -> Box<SuiteRefusal> {

@@ -25,6 +25,7 @@ mod regrade;
 mod report_set;
 mod results_files;
 mod resume;
+mod reuse;
 mod run_job;
 mod run_origin;
 mod scratch;
@@ -49,7 +50,7 @@ use evalrig_core::secrets::Secrets;
 
 use crate::cache::AnswerCache;
 use crate::descriptor::{DescriptorBudget, raise_limit};
-use crate::execute::{FailFast, Job, RunOptions, SuiteJob};
+use crate::execute::{FailFast, Job, RunOptions, SuiteJob, TreeDigests};
 use crate::prepare::{Estimate, TargetPool};
 use crate::report::RunLogNews;
 use crate::results::{Gaps, Interrupted};
@@ -89,6 +90,7 @@ use results_files::ResultsFiles;
 use resume::{
     FailedSource, ResumableSuite, assign_interrupted, read_interrupted, resume_spec, start_suites,
 };
+use reuse::read_reusable;
 use run_job::run_job;
 use run_origin::RunOrigin;
 use scratch::RunScratch;
@@ -263,6 +265,7 @@ fn run_suites(
         raise_limit();
     }
     check_report_paths(&spec.loading, &spec.reports, spec.output.as_slice())?;
+    let reusable = read_reusable(&spec.loading, spec.reuse_arm.as_deref(), &secrets)?;
     let scratch = RunScratch::new()?;
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
@@ -304,8 +307,9 @@ fn run_suites(
         recording: recording.clone(),
         secrets: Arc::clone(&secrets),
         cache: cache.clone(),
+        trees: TreeDigests::default(),
     };
-    let job = Job { suites, options, answered };
+    let job = Job { suites, options, answered, reusable };
     let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
     drop(scratch);
     let uncached = cache.and_then(|cache| cache.take_warning());

@@ -10,7 +10,7 @@ use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files, Reach};
 
 use crate::disk::{Confinement, LoadFiles, ProcessEnvironment};
-use crate::prepare::{CaseSpec, GradingSpec};
+use crate::prepare::{CaseSpec, GradingSpec, WantedArms};
 use crate::report::Detail;
 use crate::results::PlanOptions;
 use crate::setting::SandboxName;
@@ -193,6 +193,8 @@ pub struct RunSpec {
     pub failed: Option<String>,
     /// An interrupted run to continue.
     pub resume: Option<String>,
+    /// A run whose rows of arms are taken over where nothing has changed.
+    pub reuse_arm: Option<String>,
     pub baseline: Option<BaselineSpec>,
     /// Absolute; `None`: `.evalrig/results` of each suite's repository.
     pub output: Option<Utf8PathBuf>,
@@ -231,6 +233,7 @@ impl RunSpec {
             grading: GradingSpec::default(),
             failed: None,
             resume: None,
+            reuse_arm: None,
             baseline: None,
             output: None,
             force: false,
@@ -271,7 +274,7 @@ impl RunSpec {
         }
         Ok(CaseSpec {
             targets,
-            arms: plan.arms.clone(),
+            arms: WantedArms { names: plan.arms.clone(), baseline: plan.baseline_arm.clone() },
             selection: Selection {
                 filters,
                 tags: plan.tags.clone(),

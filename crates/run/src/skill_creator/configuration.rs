@@ -1,11 +1,26 @@
 //! Which configuration of a benchmark a row belongs to.
 
-use crate::results::Row;
+use crate::results::{Row, WITH, WITHOUT};
 
 pub(super) const WITH_SKILL: &str = "with_skill";
 pub(super) const WITHOUT_SKILL: &str = "without_skill";
 
-/// The configuration of a row. Rows have no arm yet, so it is their target.
+/// Skill-creator's name for the skill as it was before.
+const OLD_SKILL: &str = "old_skill";
+/// Target of rows that were made from configurations.
+pub(super) const AGENT: &str = "agent";
+
+/// The arm that a configuration of skill-creator is; `None` for other names.
+pub(super) fn arm_of(configuration: &str) -> Option<&str> {
+    match configuration {
+        WITH_SKILL => Some(WITH),
+        WITHOUT_SKILL => Some(WITHOUT),
+        OLD_SKILL => Some(OLD_SKILL),
+        _ => None,
+    }
+}
+
+/// The configuration of a row: its arm, else its target.
 pub(super) fn configuration_of(row: &Row, has_several_targets: bool) -> String {
     configuration_name(row.arm.as_deref(), &row.target, has_several_targets)
 }
@@ -15,8 +30,8 @@ pub(super) fn configuration_of(row: &Row, has_several_targets: bool) -> String {
 fn configuration_name(arm: Option<&str>, target: &str, has_several_targets: bool) -> String {
     let name = match arm {
         None => return target.to_owned(),
-        Some("with") => WITH_SKILL,
-        Some("without") => WITHOUT_SKILL,
+        Some(WITH) => WITH_SKILL,
+        Some(WITHOUT) => WITHOUT_SKILL,
         Some(other) => other,
     };
     if has_several_targets { format!("{name}-{target}") } else { name.to_owned() }

@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::results::{
     AgentFacts, EvaluatorResult, GradeOutcome, Row, RowError, SCHEMA_VERSION, SourcePlace, Trace,
-    WorkspaceChanges,
+    WITH, WorkspaceChanges,
 };
+
+use super::configuration::{AGENT, arm_of};
 
 /// What the files of a run say.
 #[derive(Debug, Default)]
@@ -80,6 +82,10 @@ pub(super) fn row_of(identity: RunIdentity, documents: &RunDocuments) -> Row {
 }
 
 fn blank_row(identity: RunIdentity) -> Row {
+    let arm = arm_of(&identity.configuration).map(str::to_owned);
+    // Who ran it is not written down.
+    let target = if arm.is_some() { AGENT.to_owned() } else { identity.configuration };
+    let baseline_arm = arm.as_deref().is_some_and(|arm| arm != WITH);
     Row {
         schema_version: SCHEMA_VERSION,
         timestamp: identity.timestamp,
@@ -93,8 +99,9 @@ fn blank_row(identity: RunIdentity) -> Row {
         hits: Vec::new(),
         misses: Vec::new(),
         candidate_answer: None,
-        target: identity.configuration,
-        arm: None,
+        target,
+        arm,
+        baseline_arm,
         trial: identity.number,
         attempts: 1,
         duration_ms: None,
@@ -116,6 +123,8 @@ fn blank_row(identity: RunIdentity) -> Row {
             .model
             .map(|model| AgentFacts { model: Some(model), ..AgentFacts::default() }),
         cached: None,
+        reused: false,
+        setup: None,
         partial: false,
         pass_trials: None,
         skills: None,

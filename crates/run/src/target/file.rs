@@ -9,7 +9,7 @@ use evalrig_core::reader::{
     EnvFiles, FillError, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
 };
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::{Reach, Sources, Span};
+use evalrig_core::source::{Reach, SourceId, Sources, Span};
 use evalrig_core::syntax::fields::{Bound, Field, Shape};
 use evalrig_core::syntax::{Node, parse_yaml, read_source};
 
@@ -187,6 +187,18 @@ pub fn read_targets(
     reach: Reach<'_>,
 ) -> Option<Targets> {
     let source = read_source(world.files, sources, out, path, reach)?;
+    read_targets_source(world, sources, out, source, path, root)
+}
+
+/// Reads a targets file whose text is known.
+pub(super) fn read_targets_source(
+    world: World<'_>,
+    sources: &mut Sources,
+    out: &mut Diagnostics,
+    source: SourceId,
+    path: &Utf8Path,
+    root: &Utf8Path,
+) -> Option<Targets> {
     let tree = parse_yaml(source, sources.get(source).shared_text(), out)?;
     let base = PathBase::of(path, root);
     let limits = ReadPolicy {

@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 
 use crate::args::InitAgent;
+use evalrig_run::target::is_installed;
 
 const PYTHON_NAMES: &[&str] = &["agent.py", "main.py", "app.py"];
 
@@ -135,9 +136,4 @@ fn python() -> &'static str {
 pub(super) fn installed_agent() -> Option<InitAgent> {
     let agents = [InitAgent::Claude, InitAgent::Codex, InitAgent::Gemini];
     agents.into_iter().find(|agent| agent.needs().is_met())
-}
-
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }

@@ -87,6 +87,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         plan: PlanOptions {
             targets: args.target.clone(),
             arms: args.arm.clone(),
+            baseline_arm: args.baseline_arm.clone(),
             trials: args.trials,
             seed: Some(args.seed),
             sample: args.sample.map(|count| count as u64),
@@ -97,6 +98,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         grading: grading(&args.grading),
         failed: args.failed.clone(),
         resume: args.resume.clone(),
+        reuse_arm: args.reuse_arm.clone(),
         baseline: baseline(&args.against, args.gate),
         output: args.keeping.output.as_ref().map(absolute),
         force: args.keeping.force,

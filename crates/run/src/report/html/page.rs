@@ -51,6 +51,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("script/panels.js"),
     include_str!("script/summary.js"),
     include_str!("script/verdict.js"),
+    include_str!("script/arms.js"),
     include_str!("script/conversation.js"),
     include_str!("script/files.js"),
     include_str!("script/question.js"),

@@ -25,8 +25,12 @@ impl Rate {
     }
 
     pub fn of(counts: &OutcomeCounts, sample: Option<&Sample>) -> Self {
-        let plain = Self::plain(counts.of(Outcome::Passed), counts.judged());
-        Self { sampled: sample.and_then(Sample::rate), ..plain }
+        Self::of_interval(counts, sample.and_then(Sample::rate))
+    }
+
+    /// With an interval that is known already.
+    pub fn of_interval(counts: &OutcomeCounts, sampled: Option<Interval>) -> Self {
+        Self { sampled, ..Self::plain(counts.of(Outcome::Passed), counts.judged()) }
     }
 
     /// `None` without verdicts.

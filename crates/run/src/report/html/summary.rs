@@ -9,7 +9,7 @@ use super::super::{ReportedRun, gap_lines, total_lines};
 use super::case::FOUND_SENTENCE;
 use super::origin::PageOrigin;
 use super::rate::Rate;
-use super::{cut_text, history};
+use super::{arm, cut_text, history};
 use crate::results::{OutcomeCounts, PartialSum, Row, SummaryBuilder};
 use crate::text::{self, numbers};
 
@@ -59,7 +59,7 @@ impl SummaryPanel {
             let rate = Rate::of(counts, samples.get(name));
             json!({"name": cut_text::text(name, NAME), "rate": rate.document()})
         };
-        let count = |outcome: &Outcome| (outcome.word(), tally.totals.counts.of(*outcome));
+        let count = |outcome: &Outcome| (outcome.word(), tally.deciding.counts.of(*outcome));
         let counts: Vec<(&str, u64)> = Outcome::ALL.iter().map(count).collect();
         let path = |path: &camino::Utf8PathBuf| cut_text::text(path.as_str(), NAME);
         json!({
@@ -73,6 +73,8 @@ impl SummaryPanel {
             "rate": rate(tally).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
+            "arms": arm::document(&tally.arms.findings()),
+            "baselineTargets": tally.arms.baseline_variants(),
             "misses": self.misses(),
             "assertions": self.assertions(),
             "origin": self.origin.document(),
@@ -113,7 +115,7 @@ impl SummaryPanel {
     fn tiles(&self, end: &ReportedRun) -> Vec<Value> {
         let tally = &self.tally;
         let mut tiles = vec![rate_tile(tally)];
-        tiles.push(match tally.totals.average_score() {
+        tiles.push(match tally.deciding.average_score() {
             Some(score) => tile("Average score", &numbers::average(score), &scored(tally)),
             None => tile("Average score", "–", "nothing was scored"),
         });
@@ -167,7 +169,7 @@ fn tile(name: &str, value: &str, note: &str) -> Value {
 
 fn scored(tally: &Tally) -> String {
     let (one, many) = tally.nouns();
-    let count = numbers::counted(tally.totals.scores.reported, one, many);
+    let count = numbers::counted(tally.deciding.scores.reported, one, many);
     match tally.sample.average() {
         Some(interval) => {
             let between = mean_between(interval);
@@ -211,7 +213,7 @@ fn sum_tile(name: &str, sum: &PartialSum, value: String, note: String, many: &st
 }
 
 fn rate(tally: &Tally) -> Rate {
-    Rate::of(&tally.totals.counts, Some(&tally.sample))
+    Rate::of(&tally.deciding.counts, Some(&tally.sample))
 }
 
 fn rate_tile(tally: &Tally) -> Value {

@@ -37,6 +37,9 @@ function averageOf(cases, key) {
   return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }
 
+// Failures of the baseline arm show what the others are worth.
+const isBaseline = (test) => run.baselineTargets.includes(test.target);
+
 // Everything that follows from the cases of a test.
 function digest(test) {
   const judged = test.cases.filter((one) => ["passed", "borderline", "failed"].includes(one.outcome));

@@ -41,6 +41,7 @@ function start() {
   drawHome();
   drawTop();
   drawSummary();
+  drawArms();
   drawTests();
   drawPanels();
   restoreView();

@@ -34,7 +34,7 @@ function breakdown() {
 
 // With one trial each, nothing can disagree.
 function flakyLine() {
-  const ran = tests.filter((one) => one.cases.length);
+  const ran = tests.filter((one) => one.cases.length && !isBaseline(one));
   if (!ran.some((one) => one.judged > 1)) return null;
   const flaky = ran.filter((one) => one.state === "flaky").length;
   const text = `${count(flaky)} of ${counted(ran.length, "test", "tests")} ${flaky === 1 ? "is" : "are"} flaky`;

@@ -19,7 +19,7 @@ const testTable = { list: null, bar: null, redraw: [] };
 // The largest drop first, then what fails, is flaky, passes.
 function byNeed(a, b) {
   const drop = (one) => Math.min(0, one.gain || 0);
-  return drop(a) - drop(b) || a.severity - b.severity
+  return drop(a) - drop(b) || isBaseline(a) - isBaseline(b) || a.severity - b.severity
     || a.passes / (a.judged || 1) - b.passes / (b.judged || 1);
 }
 

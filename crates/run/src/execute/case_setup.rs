@@ -1,0 +1,98 @@
+//! What the answer of a case depends on beside its test: the target with its program, the arm, the
+//! skills and the workspace. Rows of an earlier run may be taken over if it is the same (spec 19.5).
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{JsonStyle, Map, Value, Workspace};
+use sha2::{Digest, Sha256};
+
+use crate::disk::tree_digest;
+use crate::lock::locked;
+use crate::results::Row;
+
+use super::case::CaseWork;
+use super::target_variant::TargetVariant;
+
+/// Digests of directories, each found once: at the start of the first case that needs it.
+#[derive(Debug, Default)]
+pub(crate) struct TreeDigests(Mutex<HashMap<Utf8PathBuf, Option<String>>>);
+
+impl TreeDigests {
+    fn of(&self, directory: &Utf8Path) -> Option<String> {
+        let mut known = locked(&self.0);
+        let found = known.entry(directory.to_owned());
+        found.or_insert_with(|| tree_digest(directory)).clone()
+    }
+}
+
+impl CaseWork<'_> {
+    /// `None` without an arm, and if it is not known.
+    pub(super) fn setup(&self) -> Option<String> {
+        let suite = self.suite_job();
+        let variant = suite.variant(&self.case.target)?;
+        variant.arm.as_ref()?;
+        let trees = &self.job.options.trees;
+        let mut map = Map::new();
+        map.insert("target", suite.target(&self.case.target)?.identity()?);
+        map.insert("arm", arm_value(variant));
+        let mut skills = Map::new();
+        for skill in variant.skills.iter().flatten() {
+            skills.insert(skill.name.clone(), trees.of(&skill.directory)?);
+        }
+        map.insert("skills", Value::Map(skills));
+        if let Some(workspace) = variant.workspace.as_ref().or(self.test().workspace.as_ref()) {
+            map.insert("workspace", workspace_value(workspace, trees)?);
+        }
+        let text = Value::Map(map).to_json(JsonStyle::Sorted);
+        Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The row of an earlier run whose case was the same, as a row of this run.
+    pub(super) fn reused_row(&self) -> Option<Row> {
+        if self.job.reusable.is_empty() {
+            return None;
+        }
+        let row = self.job.reusable.get(&self.key())?;
+        let is_same = row.test_hash == self.suite_job().hash(self.case.test)
+            && row.setup.is_some()
+            && row.setup == self.setup();
+        let variant = self.suite_job().variant(&self.case.target)?;
+        is_same.then(|| Row {
+            reused: true,
+            baseline_arm: variant.is_baseline,
+            record: None,
+            ..row.clone()
+        })
+    }
+}
+
+fn arm_value(variant: &TargetVariant) -> Value {
+    let texts = |list: &[String]| list.iter().map(|text| text.as_str().into()).collect();
+    let pair = |(name, value): &(String, String)| {
+        Value::List(vec![name.as_str().into(), value.as_str().into()])
+    };
+    Map::new()
+        .with_some("model", variant.model.as_deref())
+        .with("args", Value::List(texts(&variant.args)))
+        .with("env", Value::List(variant.env.iter().map(pair).collect()))
+        .into()
+}
+
+/// `None` if something may change that has no digest, such as a branch.
+fn workspace_value(workspace: &Workspace, trees: &TreeDigests) -> Option<Value> {
+    let is_pinned =
+        |commit: &str| commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if workspace.repos.iter().any(|repo| !is_pinned(&repo.commit)) {
+        return None;
+    }
+    let mut map = Map::new();
+    if let Some(template) = &workspace.template {
+        map.insert("template", trees.of(template)?);
+    }
+    // Where things lie does not matter, and hooks may do anything: their words must be equal.
+    let settings = Workspace { template: None, ..workspace.clone() };
+    map.insert("settings", format!("{settings:?}"));
+    Some(map.into())
+}
