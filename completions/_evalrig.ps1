@@ -87,6 +87,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Run against this target instead of the suite''s; repeatable')
             [CompletionResult]::new('--arm', '--arm', [CompletionResultType]::ParameterName, 'Run this arm of the suites, such as `with` or `without` their skills; repeatable')
+            [CompletionResult]::new('--baseline-arm', '--baseline-arm', [CompletionResultType]::ParameterName, 'Compare the other arms with this one [default: `without`, else the first]')
+            [CompletionResult]::new('--reuse-arm', '--reuse-arm', [CompletionResultType]::ParameterName, 'Take over the rows of arms that have not changed since this run: a results file, a directory, `latest` or `latest~N`')
             [CompletionResult]::new('--sandbox', '--sandbox', [CompletionResultType]::ParameterName, 'Confine the processes of every target: none, home, bwrap, podman or docker')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
             [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')

@@ -81,6 +81,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -t 'Run against this target instead of the suite''s; repeatable'
             cand --target 'Run against this target instead of the suite''s; repeatable'
             cand --arm 'Run this arm of the suites, such as `with` or `without` their skills; repeatable'
+            cand --baseline-arm 'Compare the other arms with this one [default: `without`, else the first]'
+            cand --reuse-arm 'Take over the rows of arms that have not changed since this run: a results file, a directory, `latest` or `latest~N`'
             cand --sandbox 'Confine the processes of every target: none, home, bwrap, podman or docker'
             cand -f 'Run tests whose id matches; `!GLOB` excludes; repeatable'
             cand --filter 'Run tests whose id matches; `!GLOB` excludes; repeatable'

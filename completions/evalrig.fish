@@ -85,6 +85,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s v -l verbos
 complete -c evalrig -n "__fish_evalrig_using_subcommand validate" -s h -l help -d 'Print help'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s t -l target -d 'Run against this target instead of the suite\'s; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l arm -d 'Run this arm of the suites, such as `with` or `without` their skills; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline-arm -d 'Compare the other arms with this one [default: `without`, else the first]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l reuse-arm -d 'Take over the rows of arms that have not changed since this run: a results file, a directory, `latest` or `latest~N`' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l sandbox -d 'Confine the processes of every target: none, home, bwrap, podman or docker' -r -f -a "none\t''
 home\t''
 bwrap\t''

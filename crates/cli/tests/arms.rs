@@ -168,3 +168,41 @@ fn a_bare_skill_runs_in_both_arms() {
     command.env("PATH", "/nowhere");
     support::Ran::of(command).exits(2).says("no targets file found");
 }
+
+#[test]
+fn an_arm_can_have_a_workspace_of_its_own() {
+    let project = project(1);
+    project.write("plain/note.txt", "nothing");
+    project.write("rich/note.txt", "the sum is 42");
+    project.write(
+        "csv/evals/EVAL.yaml",
+        "name: csv\nworkspace: {template: ../../plain, env: {KEPT: yes}}\narms:\n  plain: {}\n  rich: {workspace: {template: ../../rich}}\ntests:\n  - {id: a, criteria: c, input: i, assert: [{type: contains, value: \"42 yes\"}]}\n",
+    );
+    project.write("agent.sh", "echo \"$(cat note.txt) $KEPT\"\n");
+    project.run(&["csv", "--no-record"]).exits(0).prints("against `plain`: ");
+    for row in project.rows() {
+        let wanted = if row["arm"] == "rich" { "the sum is 42 yes" } else { "nothing yes" };
+        assert_eq!(row["candidateAnswer"], wanted);
+    }
+    let shown = project.evalrig(&["show", "csv/evals/EVAL.yaml", "--format", "json"]);
+    let shown: Value = serde_json::from_str(&shown.exits(0).out).unwrap();
+    assert_eq!(shown["arms"]["rich"]["workspace"]["template"], "/rich");
+}
+
+#[test]
+fn skills_of_a_target_go_before_those_of_the_suite() {
+    let project = project(1);
+    project.write("other/csv/SKILL.md", SKILL);
+    project.write("other/git/SKILL.md", "---\nname: git\ndescription: Commits\n---\n");
+    let targets = project.read(".evalrig/targets.yaml");
+    project.write(".evalrig/targets.yaml", &targets.replace("env:", "skills: [other], env:"));
+    project.run(BOTH).exits(0);
+    let given = |arm: &str| {
+        let rows = project.rows();
+        rows.iter().find(|row| row["arm"] == arm).unwrap()["skills"]["given"].clone()
+    };
+    assert_eq!(given("with"), json!(["csv", "git"]));
+    assert_eq!(given("without"), json!([]));
+    project.write(".evalrig/targets.yaml", &targets.replace("env:", "skills: [nowhere], env:"));
+    project.run(BOTH).exits(2).says("skill-not-found");
+}

@@ -1,11 +1,14 @@
 //! The shape of `show --format json`: keys and their order are a contract (spec 16.2).
 
-use crate::model::{Map, Suite, Test, Value, skills_to_value};
+use camino::Utf8Path;
+
+use crate::model::{Arm, Map, Suite, Test, Value, skills_to_value};
 use crate::source::Span;
 
 use super::Context;
 use super::fields::{FieldView, canonical_fields, filled};
 use super::hash::TestHasher;
+use super::workspace::shown_workspace;
 
 const SCHEMA_VERSION: u32 = 1;
 
@@ -21,7 +24,7 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     map.insert_some("execution", (!execution.is_empty()).then(|| execution.to_value()));
     map.insert("verdicts", suite.verdicts.to_value());
     map.insert_some("skills", suite.skills.as_deref().map(skills_to_value));
-    map.insert_some("arms", filled(arms_value(suite)));
+    map.insert_some("arms", filled(arms_value(suite, context.root)));
     let mut hasher = TestHasher::default();
     let tests = suite.tests.iter();
     let tests: Vec<Value> = tests.map(|test| test_value(test, context, &mut hasher)).collect();
@@ -29,8 +32,15 @@ pub fn suite_value(suite: &Suite, context: &Context<'_>) -> Value {
     map.into()
 }
 
-fn arms_value(suite: &Suite) -> Map {
-    suite.arms.iter().map(|arm| (arm.name.clone(), arm.to_value())).collect()
+fn arms_value(suite: &Suite, root: &Utf8Path) -> Map {
+    let value = |arm: &Arm| {
+        let mut value = arm.to_value();
+        if let (Value::Map(map), Some(workspace)) = (&mut value, &arm.workspace) {
+            map.insert("workspace", shown_workspace(workspace, root));
+        }
+        value
+    };
+    suite.arms.iter().map(|arm| (arm.name.clone(), value(arm))).collect()
 }
 
 /// One test as a document of its own: `show FILE#ID`.

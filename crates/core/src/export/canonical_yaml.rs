@@ -12,6 +12,7 @@ use crate::syntax::{EmitStyle, LineBreaks};
 use super::Context;
 use super::fields::{FieldView, canonical_fields, filled};
 use super::rebase::Rebase;
+use super::workspace::written_workspace;
 
 pub(crate) const STYLE: EmitStyle =
     EmitStyle { compact_lists: false, line_breaks: LineBreaks::Literal };
@@ -58,6 +59,9 @@ fn arm_value(arm: &Arm, rebase: &Rebase<'_>) -> Value {
     let mut value = arm.to_value();
     if let (Value::Map(map), Some(skills)) = (&mut value, &arm.skills) {
         map.insert("skills", skills_value(skills, rebase));
+    }
+    if let (Value::Map(map), Some(workspace)) = (&mut value, &arm.workspace) {
+        map.insert("workspace", written_workspace(workspace, rebase));
     }
     value
 }

@@ -7,7 +7,10 @@ use crate::source::{EntryKind, Span};
 use crate::syntax::Node;
 use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape};
 
+use super::inherited_defaults::InheritedDefaults;
+use super::loader::Loader;
 use super::skill_file::skills_in;
+use super::workspace::WorkspaceLayer;
 
 declare_codes! {
     SKILL_NOT_FOUND = "skill-not-found", BlocksRun, Reference, r#"An entry of `skills` leads to no skill: the directory does not exist, or neither it nor a
@@ -89,13 +92,18 @@ pub static ARM_FIELDS: &[Field] = &[
     Field::new("model", Shape::NonEmptyText, "model in place of the target's"),
     Field::new("args", Shape::List(&Shape::Text), "arguments added to those of the target"),
     Field::new("env", Shape::MapOf(&Shape::Text), "environment variables of the agent"),
+    Field::new(
+        "workspace",
+        Shape::Ref("workspace"),
+        "merged over the suite's, in place of that of tests",
+    ),
 ];
 
 /// Longest name of an arm.
 const LONGEST_NAME: usize = 64;
 
-/// The `skills` of a suite or an arm.
-pub(super) fn read_skills(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<SkillSource>> {
+/// The `skills` of a suite, a target or an arm.
+pub fn read_skills(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<SkillSource>> {
     if !entry.value.is_sequence() {
         let diagnostic = wrong_type("skills", entry.value, "a list of directories");
         return reader.refuse(diagnostic);
@@ -159,21 +167,31 @@ fn check_skills(reader: &mut Reader<'_>, directory: &camino::Utf8Path, span: Spa
 }
 
 /// The `arms` of a suite, in written order.
-pub(super) fn read_arms(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<Arm> {
+pub(super) fn read_arms(
+    loader: &mut Loader<'_, '_>,
+    entry: &Entry<'_>,
+    level: &InheritedDefaults<'_>,
+) -> Vec<Arm> {
     if !entry.value.is_mapping() {
-        reader.report(wrong_type("arms", entry.value, "a mapping of names to arms"));
+        loader.reader.report(wrong_type("arms", entry.value, "a mapping of names to arms"));
         return Vec::new();
     }
     let mut arms = Vec::new();
     for (key, value) in entry.value.written_entries() {
-        if let Ok(arm) = read_arm(reader, key, value) {
+        if let Ok(arm) = read_arm(loader, key, value, level) {
             arms.push(arm);
         }
     }
     arms
 }
 
-fn read_arm(reader: &mut Reader<'_>, key: Node<'_>, value: Node<'_>) -> ReadResult<Arm> {
+fn read_arm(
+    loader: &mut Loader<'_, '_>,
+    key: Node<'_>,
+    value: Node<'_>,
+    level: &InheritedDefaults<'_>,
+) -> ReadResult<Arm> {
+    let reader = &mut loader.reader;
     let name = key.scalar_text().unwrap_or_default();
     let is_legal = !name.is_empty()
         && name.len() <= LONGEST_NAME
@@ -193,6 +211,10 @@ fn read_arm(reader: &mut Reader<'_>, key: Node<'_>, value: Node<'_>) -> ReadResu
     let bound = Bound::new(value, &[ARM_FIELDS], reader.out);
     bound.report_unknown(&[ARM_FIELDS], reader.out);
     arm.skills = bound.get("skills").and_then(|entry| read_skills(reader, &entry));
+    let own = bound.get("workspace").map(|entry| loader.read_workspace(&entry));
+    arm.workspace =
+        own.and_then(|own| WorkspaceLayer::for_test(Some(own), level)).map(WorkspaceLayer::finish);
+    let reader = &mut loader.reader;
     let mut options = Options { reader, fields: &bound, owner: name };
     let target = options.text("target");
     let model = options.text("model");

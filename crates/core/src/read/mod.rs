@@ -46,7 +46,7 @@ mod workspace_hook;
 mod workspace_repo;
 mod workspace_template;
 
-pub use arms::ARM_FIELDS;
+pub use arms::{ARM_FIELDS, read_skills};
 pub use block::BLOCK_FIELDS;
 pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
 pub use evals_json::{is_evals_json, skill_root};

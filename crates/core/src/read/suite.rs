@@ -205,7 +205,7 @@ pub(super) fn read_header<'p>(
     let written = bound.get("trials").and_then(|entry| read_trials(&mut loader.reader, &entry));
     loader.defaults.trials = written.or(trials);
     let skills = bound.get("skills").and_then(|entry| read_skills(&mut loader.reader, &entry));
-    let arms = bound.get("arms").map(|entry| read_arms(&mut loader.reader, &entry));
+    let arms = bound.get("arms").map(|entry| read_arms(loader, &entry, &level));
     let header = Header {
         skills,
         arms: arms.unwrap_or_default(),

@@ -1,5 +1,5 @@
 //! What the answer of a case depends on beside its test: the target with its program, the arm, the
-//! skills and the workspace. Rows of an earlier run may be taken over if it is the same (spec 19.5).
+//! skills and the workspace. Rows of an earlier run may be taken over if it is the same (spec 19.3).
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -1,5 +1,7 @@
 //! Which arms of a suite run, with which skills, and which tests run in an arm (spec 19).
 
+use std::collections::HashMap;
+
 use camino::Utf8Path;
 use evalrig_core::diagnostic::did_you_mean;
 use evalrig_core::model::{Arm, Skill, SkillSource, Suite, Test};
@@ -8,6 +10,7 @@ use evalrig_core::source::{Files, Reach};
 
 use crate::execute::{SuiteJob, TargetVariant};
 use crate::results::{WITH, WITHOUT};
+use crate::target::Targets;
 
 use super::PrepareErrors;
 
@@ -18,7 +21,12 @@ pub(crate) type FindDirectory<'a> =
 /// The chosen arms of a suite, and the skills of each. One entry without an arm if there are none.
 #[derive(Debug, Default)]
 pub(super) struct ChosenArms {
+    /// With the skills of the arm itself.
     entries: Vec<(Option<Arm>, Option<Vec<Skill>>)>,
+    /// Skills of the suite.
+    own: Option<Vec<Skill>>,
+    /// Skills of targets that have their own, by name.
+    of_targets: HashMap<String, Vec<Skill>>,
     /// The arm that others are compared with.
     baseline: Option<String>,
 }
@@ -33,25 +41,30 @@ pub(crate) struct WantedArms {
 impl ChosenArms {
     pub(super) fn choose(
         job: &SuiteJob,
+        targets: &Targets,
         wanted: &WantedArms,
         directory_of: &FindDirectory<'_>,
         errors: &mut PrepareErrors,
     ) -> Self {
         let finder = SkillFinder { job, directory_of };
         let own = finder.suite_skills(errors);
-        let arms = arms_to_run(&job.suite, own.is_some(), &wanted.names, errors);
+        let mut of_targets = HashMap::new();
+        for name in targets.names() {
+            if let Some(sources) = targets.get(name).and_then(|one| one.common.skills.as_ref()) {
+                of_targets.insert(name.to_owned(), finder.find(sources, errors));
+            }
+        }
+        let has_skills = own.is_some() || !of_targets.is_empty();
+        let arms = arms_to_run(&job.suite, has_skills, &wanted.names, errors);
         let baseline = baseline_arm(&job.suite.name, &arms, wanted, errors);
         if arms.is_empty() {
-            return Self { entries: vec![(None, own)], baseline };
+            return Self { entries: vec![(None, None)], own, of_targets, baseline };
         }
         let entries = arms.into_iter().map(|arm| {
-            let skills = match &arm.skills {
-                Some(sources) => Some(finder.find(sources, errors)),
-                None => own.clone(),
-            };
+            let skills = arm.skills.as_ref().map(|sources| finder.find(sources, errors));
             (Some(arm), skills)
         });
-        Self { entries: entries.collect(), baseline }
+        Self { entries: entries.collect(), own, of_targets, baseline }
     }
 
     /// The variants of a test's targets, in order. A test that only demands that skills are left alone
@@ -66,13 +79,15 @@ impl ChosenArms {
                 None => targets.clone(),
             };
             for target in names {
+                let nearest = skills.as_ref().or_else(|| self.of_targets.get(&target));
+                let skills = nearest.or(self.own.as_ref());
                 let variant = match arm {
                     Some(arm) => TargetVariant {
                         is_baseline: self.baseline.as_ref() == Some(&arm.name),
-                        ..TargetVariant::of_arm(&target, arm, skills.clone())
+                        ..TargetVariant::of_arm(&target, arm, skills.cloned())
                     },
                     None => {
-                        TargetVariant { skills: skills.clone(), ..TargetVariant::plain(&target) }
+                        TargetVariant { skills: skills.cloned(), ..TargetVariant::plain(&target) }
                     }
                 };
                 let is_void = variant.arm.is_some()

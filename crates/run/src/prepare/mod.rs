@@ -79,7 +79,8 @@ pub(crate) fn plan_cases(
     let mut errors = PrepareErrors::default();
     job.thresholds = thresholds(&job.suite.verdicts, &spec.grading, &mut errors);
     target::check_targets(&job.suite, selected, spec, scope.targets, &mut errors);
-    let arms = ChosenArms::choose(job, &spec.arms, scope.skill_directory, &mut errors);
+    let arms =
+        ChosenArms::choose(job, scope.targets, &spec.arms, scope.skill_directory, &mut errors);
     let suite = &job.suite;
     let variants_of =
         |test: &Test| arms.variants(test, target::targets_of(test, suite, spec, scope.targets));

@@ -1,4 +1,4 @@
-//! Rows of arms that an earlier run had (`--reuse-arm`, spec 19.5).
+//! Rows of arms that an earlier run had (`--reuse-arm`, spec 19.3).
 
 use std::collections::HashMap;
 use std::sync::Arc;

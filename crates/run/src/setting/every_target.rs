@@ -1,7 +1,8 @@
 //! The options that every target takes (spec 9.1).
 
 use evalrig_core::evidence::FilesMode;
-use evalrig_core::model::{Map, Number, OnTimeout};
+use evalrig_core::model::{Map, Number, OnTimeout, SkillSource};
+use evalrig_core::read::read_skills;
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
@@ -69,6 +70,11 @@ pub static COMMON: &[Field] = &[
     NETWORK,
     IMAGE,
     Field::new(
+        "skills",
+        Shape::List(&Shape::NonEmptyText),
+        "directories of skills that the agent is given, in place of the suite's",
+    ),
+    Field::new(
         "files",
         Shape::Choice(FilesMode::WORDS),
         "how attached files are passed on; default `inline`, for agent programs `paths`",
@@ -105,6 +111,7 @@ pub struct Common {
     pub config: Map,
     pub price: Option<Price>,
     pub confinement: ConfinementOptions,
+    pub skills: Option<Vec<SkillSource>>,
     pub files: Option<Setting<FilesMode>>,
     pub allow_empty: Option<Setting<bool>>,
     pub on_timeout: Option<Setting<OnTimeout>>,
@@ -119,6 +126,8 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
     let confinement = read_confinement(options);
+    let skills = options.get("skills");
+    let skills = skills.and_then(|entry| read_skills(options.reader, &entry));
     let files = option::choice(options, "files");
     let allow_empty = option::boolean(options, "allow_empty");
     let on_timeout = option::choice(options, "on_timeout");
@@ -131,6 +140,7 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
         config: config?.unwrap_or_default(),
         price: price?,
         confinement: confinement?,
+        skills,
         files: files?,
         allow_empty: allow_empty?,
         on_timeout: on_timeout?,
