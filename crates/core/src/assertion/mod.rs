@@ -69,6 +69,7 @@ pub(crate) use script::SCRIPT_NOT_FOUND;
 pub use searcher::Searcher;
 pub(crate) use subject::faults_in_test;
 pub use tool_names::{TOOL_FAMILIES, ToolFamily, tools_page};
+pub use trigger_judge::NOT_IN_THIS_ARM;
 pub(crate) use trigger_judge::trigger_assertion;
 
 /// Every built-in type, in the order of spec 7.

@@ -47,7 +47,7 @@ The two cancel out: the check expects the skill to be used, although it reads li
 }
 
 /// Reason of a grade that was skipped because the arm lacks the skill.
-const NOT_IN_THIS_ARM: &str = "not in this arm";
+pub const NOT_IN_THIS_ARM: &str = "not in this arm";
 
 static FIELDS: &[Field] = &[
     Field::new("skill", Shape::NonEmptyText, "name of the skill").required(),

@@ -24,6 +24,7 @@ use super::load::Header;
 use super::loader::Loader;
 use super::metadata::merge;
 use super::name::{derived_name, legal_name};
+use super::skill_file::skill_in;
 use super::test::NOTHING_TO_GRADE;
 
 declare_codes! {
@@ -126,8 +127,11 @@ pub(super) fn load(
     };
     let header = header(loader, path, source, root, &dialect, skill.as_deref());
     loader.defaults.metadata = header.metadata.clone();
+    // A list has no place for the name; the skill itself says it.
+    let reader = &loader.reader;
+    let own = || skill_in(reader.world.files, &skill_root, reader.reach()).map(|skill| skill.name);
     let skill = EvalsSkill {
-        written: skill,
+        written: skill.or_else(own),
         directory: skill_root.file_name().unwrap_or("skill").to_owned(),
         place: header.name_span,
     };

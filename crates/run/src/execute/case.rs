@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::assertion::grade;
+use evalrig_core::assertion::{NOT_IN_THIS_ARM, grade};
 use evalrig_core::model::{
     Answers, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions, OnTimeout, Stage,
     Step, Test, Transcript, WorkspaceFiles,
@@ -127,6 +127,9 @@ impl<'a> CaseWork<'a> {
         let test = self.test();
         if let Some(skip) = &test.skip {
             return self.rows().skipped(skip.reason.as_deref()).into();
+        }
+        if self.measures_nothing() {
+            return self.rows().skipped(Some(NOT_IN_THIS_ARM)).into();
         }
         if let Some(row) = self.reused_row() {
             return row.into();

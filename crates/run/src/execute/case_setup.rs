@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{JsonStyle, Map, Value, Workspace};
+use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Value, Workspace};
 use sha2::{Digest, Sha256};
 
 use crate::disk::tree_digest;
@@ -47,6 +47,17 @@ impl CaseWork<'_> {
         }
         let text = Value::Map(map).to_json(JsonStyle::Sorted);
         Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Whether all checks are about skills that the arm does not have. The agent need not be asked.
+    pub(super) fn measures_nothing(&self) -> bool {
+        let Some(variant) = self.suite_job().variant(&self.case.target) else { return false };
+        let assertions = &self.test().assertions;
+        let is_absent = |named: &NamedAssertion| {
+            let trigger = named.assertion.check.trigger();
+            trigger.is_some_and(|trigger| !variant.has_skill(&trigger.skill))
+        };
+        variant.arm.is_some() && !assertions.is_empty() && assertions.iter().all(is_absent)
     }
 
     /// The row of an earlier run whose case was the same, as a row of this run.

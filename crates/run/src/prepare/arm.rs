@@ -9,7 +9,7 @@ use evalrig_core::read::{enclosing_skill, skills_in};
 use evalrig_core::source::{Files, Reach};
 
 use crate::execute::{SuiteJob, TargetVariant};
-use crate::results::{WITH, WITHOUT};
+use crate::results::{ALL, WITH, WITHOUT};
 use crate::target::Targets;
 
 use super::PrepareErrors;
@@ -54,8 +54,12 @@ impl ChosenArms {
                 of_targets.insert(name.to_owned(), finder.find(sources, errors));
             }
         }
-        let has_skills = own.is_some() || !of_targets.is_empty();
-        let arms = arms_to_run(&job.suite, has_skills, &wanted.names, errors);
+        let built_in = match &own {
+            Some(own) => built_in_arms(own),
+            None if of_targets.is_empty() => Vec::new(),
+            None => built_in_arms(&[]),
+        };
+        let arms = arms_to_run(&job.suite, &built_in, &wanted.names, errors);
         let baseline = baseline_arm(&job.suite.name, &arms, wanted, errors);
         if arms.is_empty() {
             return Self { entries: vec![(None, None)], own, of_targets, baseline };
@@ -158,10 +162,26 @@ impl SkillFinder<'_> {
     }
 }
 
-/// Those of `--arm`, else those of the suite. `with` and `without` exist wherever there are skills.
+/// `with`, `without`, and `all`: the skills in the directories that those of the suite lie in.
+fn built_in_arms(own: &[Skill]) -> Vec<Arm> {
+    let mut arms = vec![Arm::plain(WITH), Arm { skills: Some(Vec::new()), ..Arm::plain(WITHOUT) }];
+    let mut sources: Vec<SkillSource> = Vec::new();
+    for directory in own.iter().filter_map(|skill| skill.directory.parent()) {
+        if sources.iter().all(|source| source.directory != directory) {
+            let (written, directory) = (directory.to_string(), directory.to_owned());
+            sources.push(SkillSource { written, directory, revision: None });
+        }
+    }
+    if !sources.is_empty() {
+        arms.push(Arm { skills: Some(sources), ..Arm::plain(ALL) });
+    }
+    arms
+}
+
+/// Those of `--arm`, else those of the suite. Arms of the suite go before built-in ones.
 fn arms_to_run(
     suite: &Suite,
-    has_skills: bool,
+    built_in: &[Arm],
     wanted: &[String],
     errors: &mut PrepareErrors,
 ) -> Vec<Arm> {
@@ -170,15 +190,9 @@ fn arms_to_run(
     }
     let mut arms = Vec::new();
     for name in wanted {
-        let written = suite.arms.iter().find(|arm| arm.name == *name).cloned();
-        let built_in = || match name.as_str() {
-            WITH if has_skills => Some(Arm::plain(WITH)),
-            WITHOUT if has_skills => Some(Arm { skills: Some(Vec::new()), ..Arm::plain(WITHOUT) }),
-            _ => None,
-        };
-        match written.or_else(built_in) {
-            Some(arm) => arms.push(arm),
-            None => errors.add(unknown_arm(suite, has_skills, name)),
+        match suite.arms.iter().chain(built_in).find(|arm| arm.name == *name) {
+            Some(arm) => arms.push(arm.clone()),
+            None => errors.add(unknown_arm(suite, built_in, name)),
         }
     }
     arms
@@ -209,10 +223,10 @@ fn baseline_arm(
     Some(wanted.baseline.as_deref().unwrap_or(default).to_owned())
 }
 
-fn unknown_arm(suite: &Suite, has_skills: bool, name: &str) -> String {
-    let built_in: &[&str] = if has_skills { &[WITH, WITHOUT] } else { &[] };
-    let known: Vec<&str> =
-        suite.arms.iter().map(|arm| arm.name.as_str()).chain(built_in.iter().copied()).collect();
+fn unknown_arm(suite: &Suite, built_in: &[Arm], name: &str) -> String {
+    let mut known: Vec<&str> =
+        suite.arms.iter().chain(built_in).map(|arm| arm.name.as_str()).collect();
+    known.dedup();
     let hint = match did_you_mean(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if known.is_empty() => "; it has no arms and no skills".to_owned(),

@@ -9,7 +9,7 @@ use evalrig_core::model::Suite;
 use evalrig_core::plan::{Chain, PlannedCase};
 
 use crate::execute::{ConnectedTarget, SuiteJob, TargetVariant, TargetVariants};
-use crate::results::{CaseKey, WITH, WITHOUT};
+use crate::results::{ALL, CaseKey, WITH, WITHOUT};
 
 use super::target_pool::{TargetPool, TargetScope};
 use super::{GradingSpec, PrepareErrors, judge, set_cases, thresholds};
@@ -35,7 +35,7 @@ fn stored_cases(suite: &Suite, keys: &[CaseKey]) -> (Vec<Chain>, Vec<String>) {
 
 /// Target and arm behind the names of stored cases. An arm need not exist any more in the suite.
 fn stored_variants(suite: &Suite, keys: &[CaseKey]) -> TargetVariants {
-    let known = suite.arms.iter().map(|arm| arm.name.as_str()).chain([WITH, WITHOUT]);
+    let known = suite.arms.iter().map(|arm| arm.name.as_str()).chain([WITH, WITHOUT, ALL]);
     let known: Vec<&str> = known.collect();
     let names = keys.iter().filter(|key| key.suite == suite.name).map(|key| &key.target);
     let variant = |name: &String| {

@@ -72,5 +72,5 @@ pub use summary::{
 };
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
 pub use variant::variant_name;
-pub(crate) use variant::{WITH, WITHOUT};
+pub(crate) use variant::{ALL, WITH, WITHOUT};
 pub use writer::{Existing, Receipt, ResultsWriter, Written};

@@ -147,10 +147,8 @@ impl LoadedSuite {
         let (sources, diagnostics, secrets) = findings.into_parts();
         if let Some(agent) = agents.first() {
             notify(Notice::Message(format!(
-                "no targets file: {} of `{}` run on `{}`, which is installed",
-                if suite.arms.is_empty() { "the arms `with` and `without`" } else { "the arms" },
-                suite.name,
-                agent.program
+                "no targets file: `{}` runs on `{}`, which is installed",
+                suite.name, agent.program
             )));
         } else if file.is_none() && need == TargetsFile::Required {
             return Err(no_targets_file(&suite, sources, secrets));
@@ -339,9 +337,10 @@ fn targets_of(
     (file, targets)
 }
 
-/// Whether the suite is the `evals.json` of a skill, which people run without further files.
+/// Whether the suite is an `evals.json` or an eval set of a skill, which people run without further
+/// files.
 fn is_of_skill(options: &LoadOptions, found: &FoundSuite, root: &Utf8Path) -> bool {
-    found.path.file_name() == Some("evals.json")
+    found.path.extension() == Some("json")
         && enclosing_skill(&options.files, &found.path, root, Reach::Inside(root)).is_some()
 }
 

@@ -66,12 +66,12 @@ pub fn contrast(arm: &ArmFinding) -> Option<String> {
     ))
 }
 
-/// `4 of 5 tests that want the skill unused are kept`.
+/// `4 of 5 cases in which no skill is wanted pass`.
 pub fn contracts(arm: &ArmFinding) -> Option<String> {
     let (kept, all) = arm.kept_contracts();
     (all > 0).then(|| {
-        let cases = numbers::counted(all, "case", "cases");
-        format!("{} of {cases} in which no skill is wanted pass", numbers::count(kept))
+        let [kept, all] = [kept, all].map(numbers::count);
+        format!("{kept} of {all} cases in which no skill is wanted pass")
     })
 }
 
@@ -86,17 +86,18 @@ pub fn skill_lines(skills: &SkillMatrix) -> Vec<String> {
         .filter_map(|(wanted, of)| {
             let name = (*wanted)?;
             let used = skills.cell(*wanted, *wanted).count;
-            let cases = numbers::counted(*of, "case", "cases");
-            Some(format!("`{name}` is used in {} of {cases} that want it", numbers::count(used)))
+            let [used, of] = [used, *of].map(numbers::count);
+            Some(format!("`{name}` is used in {used} of {of} cases that want it"))
         })
         .collect();
     for cell in skills.steals() {
         let Some(used) = cell.used else { continue };
-        let count = numbers::count(cell.count);
-        let of = numbers::counted(cell.of, "case", "cases");
+        let [count, of] = [cell.count, cell.of].map(numbers::count);
         lines.push(match cell.wanted {
-            Some(wanted) => format!("`{used}` is used in place of `{wanted}` in {count} of {of}"),
-            None => format!("`{used}` is used in {count} of {of} that want no skill"),
+            Some(wanted) => {
+                format!("`{used}` is used in place of `{wanted}` in {count} of {of} cases")
+            }
+            None => format!("`{used}` is used in {count} of {of} cases that want no skill"),
         });
     }
     lines
@@ -143,7 +144,7 @@ mod tests {
             skill_lines(&found[1].skills),
             [
                 "`csv` is used in 1 of 2 cases that want it",
-                "`git` is used in 1 of 1 case that want no skill",
+                "`git` is used in 1 of 1 cases that want no skill",
                 "`csv-pro` is used in place of `csv` in 1 of 2 cases",
             ]
         );

@@ -18,6 +18,8 @@ pub struct SkillMatrix {
     /// As above, where the wanted skill was not used.
     instead: BTreeMap<(Option<String>, String), u64>,
     given: BTreeSet<String>,
+    /// Whether a case was given several.
+    is_shared: bool,
 }
 
 /// Cases that want one skill and use another.
@@ -32,6 +34,7 @@ pub struct SkillCell<'a> {
 
 impl SkillMatrix {
     pub(super) fn add(&mut self, skills: &RowSkills) {
+        self.is_shared |= skills.given.as_ref().is_some_and(|given| given.len() > 1);
         self.given.extend(skills.given.iter().flatten().take(MOST_SKILLS).cloned());
         let Some(uses) = &skills.used else { return };
         if skills.wanted.is_empty() && skills.unwanted.is_empty() {
@@ -63,7 +66,7 @@ impl SkillMatrix {
 
     /// Whether there is something to tell: several skills, and cases that say which they want.
     pub fn is_shown(&self) -> bool {
-        self.given.len() > 1 && !self.wanting.is_empty()
+        self.is_shared && !self.wanting.is_empty()
     }
 
     /// The wanted skills, none last.
