@@ -37,10 +37,16 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
+/// The parser calls itself for each of them.
+const MOST_SIGNS: usize = 400;
+
 /// Renders a template. The error is one line for people.
 pub(super) fn render(template: &str, vars: &Map) -> Result<String, String> {
     if !template.contains("{{") && !template.contains("{%") && !template.contains("{#") {
         return Ok(template.to_owned());
+    }
+    if signs_in_a_row(template) > MOST_SIGNS {
+        return Err(format!("more than {MOST_SIGNS} signs follow each other"));
     }
     let context = TemplateValue::from_object(TemplateData(vars.clone()));
     match ENVIRONMENT.render_str(template, context) {
@@ -48,6 +54,27 @@ pub(super) fn render(template: &str, vars: &Map) -> Result<String, String> {
         Ok(text) => Ok(text),
         Err(error) => Err(error.detail().unwrap_or("it cannot be read").to_owned()),
     }
+}
+
+/// The longest run of `-` and `not`, in tags or not: where a tag ends is known to the parser alone.
+fn signs_in_a_row(template: &str) -> usize {
+    let (mut longest, mut run) = (0, 0);
+    let mut rest = template;
+    while let Some(first) = rest.chars().next() {
+        let (width, is_sign) = match first {
+            '-' => (1, true),
+            'n' if rest.starts_with("not") => (3, true),
+            _ => (first.len_utf8(), false),
+        };
+        run = match (is_sign, first.is_whitespace()) {
+            (true, _) => run + 1,
+            (false, true) => run,
+            (false, false) => 0,
+        };
+        longest = longest.max(run);
+        rest = &rest[width..];
+    }
+    longest
 }
 
 /// The names that a template inserts, if it does nothing else: no filters, conditions or loops.
@@ -179,6 +206,16 @@ mod tests {
 
     fn rendered(template: &str, vars: &str) -> String {
         render(template, &located(vars).map()).unwrap()
+    }
+
+    #[test]
+    fn endless_signs_are_refused() {
+        for sign in ["-", "- ", "not "] {
+            let text = format!("{{{{ \"}}}}\" ~ {} x }}}}", sign.repeat(100_000));
+            let error = render(&text, &Map::new()).unwrap_err();
+            assert_eq!(error, "more than 400 signs follow each other");
+        }
+        assert_eq!(render("{{ - - 1 }} ---", &Map::new()).unwrap(), "1 ---");
     }
 
     #[test]
