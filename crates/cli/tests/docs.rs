@@ -66,16 +66,37 @@ fn has_python() -> bool {
     started.is_ok_and(|output| output.status.success())
 }
 
-/// Reads `sales.csv` where Claude Code would, and prints the events that it would print.
+/// Reads `sales.csv` where Claude Code would, uses the skills that it finds, judges, and prints the events that it would print.
 const CLAUDE: &str = r#"#!/bin/sh
 prompt=$(cat)
+skills=$(ls .claude/skills 2>/dev/null)
+has() { printf '%s\n' "$skills" | grep -qx "$1"; }
 say() { printf '%s\n' "$1"; }
-say '{"type":"system","subtype":"init","model":"claude-sonnet-4-5","tools":["Read"]}'
+list=$(for skill in $skills; do printf '"%s",' "$skill"; done)
+say '{"type":"system","subtype":"init","model":"claude-sonnet-4-5","tools":["Read","Skill"],"skills":['"${list%,}"']}'
+use() {
+  say '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"'"$1"'","input":'"$2"'}]}}'
+  say '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}}'
+}
 case $prompt in
+  *'## Checks'*)
+    case $prompt in *'with 1250'*) good=true ;; *) good=false ;; esac
+    ids=$(printf '%s\n' "$prompt" | sed -n 's/^- \[\([^]]*\)\].*/\1/p')
+    checks=$(for id in $ids; do printf '{\\"id\\":\\"%s\\",\\"reasoning\\":\\"read\\",\\"satisfied\\":%s},' "$id" "$good"; done)
+    answer='{\"checks\":['"${checks%,}"']}' ;;
   *sales*)
-    say '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"sales.csv"}}]}}'
-    say '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"month,total"}]}}'
+    use Read '{"file_path":"sales.csv"}'
     answer='November was the best month, with 1250.' ;;
+  *bars*)
+    answer='Here is your chart.'
+    if has csv-analyzer; then use Skill '{"skill":"csv-analyzer"}'
+    elif has chart-maker; then use Skill '{"skill":"chart-maker"}'; fi ;;
+  *orders*)
+    answer='I would need a spreadsheet program for that.'
+    if has csv-analyzer; then
+      use Skill '{"skill":"csv-analyzer"}'
+      answer='November was the best month, with 1250.'
+    fi ;;
   *) answer='Paris.' ;;
 esac
 say '{"type":"assistant","message":{"id":"m2","role":"assistant","content":[{"type":"text","text":"'"$answer"'"}]}}'

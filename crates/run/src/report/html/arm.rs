@@ -1,5 +1,6 @@
 //! The arms of a run, as the page shows them.
 
+use evalrig_core::stats::percent;
 use serde_json::{Value, json};
 
 use super::super::arms::{self, ArmFinding, SkillMatrix};
@@ -39,7 +40,7 @@ fn matrix(skills: &SkillMatrix) -> Value {
             let cell = skills.cell(*wanted, *used);
             let text = match cell.count {
                 0 => String::new(),
-                count => numbers::share(count, cell.of, None),
+                count => format!("{} ({} %)", numbers::count(count), percent(count, cell.of)),
             };
             json!({"text": text, "other": cell.count > 0 && wanted != used})
         };
