@@ -11,6 +11,8 @@ pub(crate) mod faults;
 #[cfg(unix)]
 mod file_copy;
 mod load_files;
+#[cfg(unix)]
+mod name_list;
 mod named_output;
 mod open;
 mod path_state;
@@ -67,9 +69,7 @@ pub(crate) use system::{copy_tree, set_mode};
 #[cfg(unix)]
 pub(crate) use tree::{OpenDirectory, TreeEntry, TreeReader, TreeVisitor, facts_at, walk_tree};
 #[cfg(unix)]
-pub(crate) use tree_copy::{
-    ContentHash, CopiedFile, CopiedTree, CopyError, CopyOrigin, CopyRules, TreePlace,
-};
+pub(crate) use tree_copy::{CopiedTree, CopyError, CopyOrigin, CopyRules, TreePlace};
 pub(crate) use tree_digest::tree_digest;
 #[cfg(unix)]
 pub(crate) use tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};

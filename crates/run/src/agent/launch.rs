@@ -187,8 +187,7 @@ fn make_home(
     user: &UserEnvironment,
 ) -> Result<(), Fault> {
     if let HomeRule::Copy(original) = &confinement.home {
-        let rules =
-            CopyRules { origin: CopyOrigin::Authored, is_hashed: false, leaves_out: &|_| false };
+        let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &|_| false };
         crate::disk::create_directories(home, crate::disk::Access::Private)
             .map_err(|error| error.to_string())
             .and_then(|()| {

@@ -8,10 +8,9 @@ use std::thread;
 
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, futimens, openat};
 use rustix::io::Errno;
-use sha2::{Digest, Sha256};
 
 use super::tree::{facts_of, facts_of_file, mode_of, open_below};
-use super::tree_copy::{ContentHash, CopiedFile, CopyError, CopyOrigin, CopyRules, clear};
+use super::tree_copy::{CopiedFile, CopyError, CopyOrigin, CopyRules, clear};
 use super::tree_facts::NodeFacts;
 
 /// Fewer files are copied faster by one thread.
@@ -82,26 +81,26 @@ impl FileCopier<'_> {
     }
 
     fn copy_one(&self, path: &[u8], content: &mut ContentCopier) -> io::Result<CopiedFile> {
-        let (source, original) = match open_below(self.source, path) {
+        let (source, mut original) = match open_below(self.source, path) {
             Ok(file) => {
                 let facts = facts_of_file(&file)?;
                 (Some(file), facts)
             }
             Err(error) => (None, self.facts_of_unreadable(path, error)?),
         };
-        let mode = mode_of(original.mode & 0o777);
-        let target = self.create(path, mode)?;
-        let mut hash = None;
+        let (mode, times) = (original.mode & 0o777, times(&original));
+        let target = self.create(path, mode_of(mode))?;
         if let Some(source) = source {
-            hash = content.copy(source, &target, original.size, self.rules.is_hashed)?;
+            content.copy(&source, &target, original.size)?;
+            original = facts_of_file(&source)?;
         }
-        futimens(&target, &times(&original))?;
+        futimens(&target, &times)?;
         let mut copy = facts_of_file(&target)?;
-        if copy.mode != original.mode & 0o777 {
-            fchmod(&target, mode)?;
+        if copy.mode != mode {
+            fchmod(&target, mode_of(mode))?;
             copy = facts_of_file(&target)?;
         }
-        Ok(CopiedFile { path: path.to_owned(), original, copy, hash })
+        Ok(CopiedFile { path: path.to_owned(), original, copy })
     }
 
     /// Programs that run as the same user cannot read it either, so an empty one will do.
@@ -153,22 +152,12 @@ impl Default for ContentCopier {
 }
 
 impl ContentCopier {
-    fn copy(
-        &mut self,
-        mut source: File,
-        target: &OwnedFd,
-        size: u64,
-        is_hashed: bool,
-    ) -> io::Result<Option<ContentHash>> {
-        let is_shared = size > 0 && self.clone(&source, target);
-        if is_hashed {
-            let target = (!is_shared).then_some(target);
-            return self.copy_hashed(&mut source, target).map(Some);
+    fn copy(&mut self, source: &File, target: &OwnedFd, size: u64) -> io::Result<()> {
+        let is_shared = size > 0 && self.clone(source, target);
+        if is_shared || self.copy_in_kernel(source, target, size)? {
+            return Ok(());
         }
-        if !is_shared && !self.copy_in_kernel(&source, target, size)? {
-            self.copy_by_buffer(&mut source, target)?;
-        }
-        Ok(None)
+        self.copy_by_buffer(source, target)
     }
 
     #[cfg(target_os = "linux")]
@@ -208,32 +197,11 @@ impl ContentCopier {
         Ok(self.may_copy_in_kernel)
     }
 
-    fn copy_by_buffer(&mut self, source: &mut File, target: &OwnedFd) -> io::Result<()> {
-        self.each_part(source, |part| write_all(target, part))
-    }
-
-    fn copy_hashed(
-        &mut self,
-        source: &mut File,
-        target: Option<&OwnedFd>,
-    ) -> io::Result<ContentHash> {
-        let mut hasher = Sha256::new();
-        self.each_part(source, |part| {
-            hasher.update(part);
-            target.map_or(Ok(()), |target| write_all(target, part))
-        })?;
-        Ok(hasher.finalize().into())
-    }
-
-    fn each_part(
-        &mut self,
-        source: &mut File,
-        mut act: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn copy_by_buffer(&mut self, mut source: &File, target: &OwnedFd) -> io::Result<()> {
         loop {
             match source.read(&mut self.buffer) {
                 Ok(0) => return Ok(()),
-                Ok(length) => act(&self.buffer[..length])?,
+                Ok(length) => write_all(target, &self.buffer[..length])?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -1,6 +1,6 @@
-//! Walks trees of files that a hostile program may have made. Only the directory that is being read is
-//! open, and each one is opened relative to its parent, so neither links nor depth lead astray: a walk
-//! follows no link, enters no other file system, and needs one descriptor however deep the tree is.
+//! Walks trees of files that a hostile program may have made. Each directory is opened relative to its
+//! parent, so neither links nor depth lead astray: a walk follows no link, enters no other file system,
+//! and needs few descriptors however deep the tree is.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -9,17 +9,21 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use camino::Utf8Path;
 use rustix::fs::{
-    AtFlags, CWD, Dev, Dir, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat,
-    readlinkat, statat,
+    AtFlags, CWD, Dev, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat, readlinkat,
+    statat,
 };
 use rustix::io::Errno;
 
 use super::confine::PASSING;
+use super::name_list::NameList;
 use super::open::regular;
 use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 
 const READING: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Directories above the current one that stay open; the others are opened again on the way back.
+const KEPT_OPEN: usize = 4;
 
 /// What is done with the entries of a tree. A directory is entered after all other entries of its
 /// parent were visited.
@@ -49,17 +53,21 @@ pub(crate) trait TreeVisitor {
 }
 
 /// A directory while it is read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OpenDirectory<'a>(BorrowedFd<'a>);
+#[derive(Clone, Copy)]
+pub(crate) struct OpenDirectory<'a> {
+    descriptor: BorrowedFd<'a>,
+    stat: &'a Stat,
+    names: &'a NameList,
+}
 
 impl OpenDirectory<'_> {
-    pub(crate) fn facts(self) -> io::Result<NodeFacts> {
-        Ok(facts_of(&fstat(self.0)?))
+    pub(crate) fn facts(self) -> NodeFacts {
+        facts_of(self.stat)
     }
 
-    /// Opens a regular file in it; links are not followed.
-    pub(crate) fn open(self, name: &CStr) -> io::Result<File> {
-        open_file(self.0, name)
+    /// Opens a regular file in it; links are not followed. `None` if there is nothing of that name.
+    pub(crate) fn open(self, name: &CStr) -> Option<io::Result<File>> {
+        self.names.contains(name).then(|| open_file(self.descriptor, name))
     }
 }
 
@@ -193,6 +201,7 @@ pub(super) fn walk_below(
         device: stat.st_dev,
         levels: Vec::new(),
         path: Vec::new(),
+        names: NameList::default(),
         unreadable,
         visitor,
     };
@@ -210,6 +219,8 @@ struct TreeLevel {
     pending: Vec<CString>,
     /// Of the path of this directory.
     path_length: usize,
+    /// Set while a directory below it is read.
+    kept: Option<OwnedFd>,
 }
 
 struct TreeWalk<'v> {
@@ -217,6 +228,7 @@ struct TreeWalk<'v> {
     device: Dev,
     levels: Vec<TreeLevel>,
     path: Vec<u8>,
+    names: NameList,
     unreadable: UnreadableDirectory,
     visitor: &'v mut dyn TreeVisitor,
 }
@@ -224,41 +236,43 @@ struct TreeWalk<'v> {
 impl TreeWalk<'_> {
     /// Visits what is in the current directory and notes its directories.
     fn read(&mut self, stat: &Stat) -> io::Result<()> {
-        self.visitor.enter(&self.path, OpenDirectory(self.here.as_fd()))?;
+        // All names are read first: a visitor may remove the entries.
+        let mut names = std::mem::take(&mut self.names);
+        let read = names.read(self.here.as_fd());
+        let visited = read.and_then(|()| self.visit_all(stat, &names));
+        self.names = names;
+        #[allow(clippy::useless_conversion, reason = "it has 32 bits on other systems")]
+        let inode = u64::from(stat.st_ino);
+        let (pending, path_length) = (visited?, self.path.len());
+        self.levels.push(TreeLevel { inode, pending, path_length, kept: None });
+        Ok(())
+    }
+
+    /// Returns the directories.
+    fn visit_all(&mut self, stat: &Stat, names: &NameList) -> io::Result<Vec<CString>> {
+        let parent = self.here.as_fd();
+        self.visitor.enter(&self.path, OpenDirectory { descriptor: parent, stat, names })?;
         let path_length = self.path.len();
         let mut pending = Vec::new();
-        // All names are read first: a visitor may remove the entries.
-        let mut names = Vec::new();
-        for entry in Dir::read_from(&self.here)? {
-            let entry = entry?;
-            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                names.push((entry.file_name().to_owned(), entry.file_type()));
-            }
-        }
-        for (name, found) in names {
+        for (name, found) in names.iter() {
             let mut kind = kind_of(found);
             if found == FileType::Unknown {
-                match statat(&self.here, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => kind = kind_of(FileType::from_raw_mode(stat.st_mode)),
                     Err(Errno::NOENT) => continue,
                     Err(error) => return Err(error.into()),
                 }
             }
             if kind == NodeKind::Directory {
-                pending.push(name);
+                pending.push(name.to_owned());
                 continue;
             }
-            push_name(&mut self.path, &name);
-            let parent = self.here.as_fd();
-            let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
-            let visited = self.visitor.visit(&entry);
+            push_name(&mut self.path, name);
+            let visited = self.visitor.visit(&TreeEntry { parent, name, path: &self.path, kind });
             self.path.truncate(path_length);
             visited?;
         }
-        #[allow(clippy::useless_conversion, reason = "it has 32 bits on other systems")]
-        let inode = u64::from(stat.st_ino);
-        self.levels.push(TreeLevel { inode, pending, path_length });
-        Ok(())
+        Ok(pending)
     }
 
     /// Enters the next directory, or goes back up.
@@ -271,7 +285,7 @@ impl TreeWalk<'_> {
         if self.visitor.wants(&self.path) {
             match open_directory(self.here.as_fd(), &name, self.unreadable) {
                 Ok((inner, stat)) if stat.st_dev == self.device => {
-                    self.here = inner;
+                    self.go_down(inner);
                     return self.read(&stat);
                 }
                 Ok(_) => {
@@ -290,24 +304,40 @@ impl TreeWalk<'_> {
         Ok(())
     }
 
-    fn go_up(&mut self) -> io::Result<()> {
-        self.levels.pop();
-        let Some(above) = self.levels.last() else { return Ok(()) };
+    fn go_down(&mut self, inner: OwnedFd) {
+        let outer = std::mem::replace(&mut self.here, inner);
+        let depth = self.levels.len();
+        if let Some(level) = self.levels.last_mut().filter(|_| depth <= KEPT_OPEN) {
+            level.kept = Some(outer);
+        }
+    }
+
+    /// The directory above the current one.
+    fn reopen(&self, inode: u64) -> io::Result<OwnedFd> {
         let parent = openat(&self.here, c"..", PASSING, Mode::empty())?;
         let found = fstat(&parent)?;
         #[allow(clippy::useless_conversion, reason = "it has 32 bits on other systems")]
-        let is_same = found.st_dev == self.device && u64::from(found.st_ino) == above.inode;
+        let is_same = found.st_dev == self.device && u64::from(found.st_ino) == inode;
         if !is_same {
             return Err(io::Error::other("a directory was moved while it was read"));
         }
-        self.here = parent;
-        let from = if above.path_length == 0 { 0 } else { above.path_length + 1 };
+        Ok(parent)
+    }
+
+    fn go_up(&mut self) -> io::Result<()> {
+        self.levels.pop();
+        let Some(above) = self.levels.last_mut() else { return Ok(()) };
+        let (kept, inode, length) = (above.kept.take(), above.inode, above.path_length);
+        self.here = match kept {
+            Some(kept) => kept,
+            None => self.reopen(inode)?,
+        };
+        let from = if length == 0 { 0 } else { length + 1 };
         let name = CString::new(&self.path[from..])?;
         let parent = self.here.as_fd();
         let kind = NodeKind::Directory;
         let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
         let left = self.visitor.leave(&entry);
-        let length = above.path_length;
         self.path.truncate(length);
         left
     }

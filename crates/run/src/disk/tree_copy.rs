@@ -20,9 +20,6 @@ use super::tree::{OpenDirectory, TreeEntry, TreeVisitor, facts_of, mode_of, walk
 use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 use super::tree_remove::remove_below;
 
-/// The SHA-256 of a file.
-pub(crate) type ContentHash = [u8; 32];
-
 /// What is copied, and how far it is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOrigin {
@@ -37,8 +34,6 @@ pub(crate) enum CopyOrigin {
 #[derive(Clone, Copy)]
 pub(crate) struct CopyRules<'a> {
     pub(crate) origin: CopyOrigin,
-    /// Whether the content is hashed.
-    pub(crate) is_hashed: bool,
     /// Paths that are left out.
     pub(crate) leaves_out: &'a (dyn Fn(&[u8]) -> bool + Sync),
 }
@@ -60,9 +55,9 @@ impl<'a> From<&'a Utf8Path> for TreePlace<'a> {
 #[derive(Debug)]
 pub(crate) struct CopiedFile {
     pub(crate) path: Vec<u8>,
+    /// After it was read.
     pub(crate) original: NodeFacts,
     pub(crate) copy: NodeFacts,
-    pub(crate) hash: Option<ContentHash>,
 }
 
 /// Everything that was copied, in no order.
@@ -231,7 +226,7 @@ const READABLE: Mode = Mode::RGRP.union(Mode::XGRP).union(Mode::ROTH).union(Mode
 
 impl TreeVisitor for CopySurvey<'_> {
     fn enter(&mut self, path: &[u8], directory: OpenDirectory<'_>) -> io::Result<()> {
-        let made = directory.facts().and_then(|facts| self.create_directory(path, facts.mode));
+        let made = self.create_directory(path, directory.facts().mode);
         self.noting(path, made)
     }
 
@@ -291,12 +286,10 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use camino::Utf8PathBuf;
-    use sha2::{Digest, Sha256};
 
     use super::*;
 
-    const MADE: CopyRules<'static> =
-        CopyRules { origin: CopyOrigin::Made, is_hashed: true, leaves_out: &|_| false };
+    const MADE: CopyRules<'static> = CopyRules { origin: CopyOrigin::Made, leaves_out: &|_| false };
 
     fn place() -> (tempfile::TempDir, Utf8PathBuf, Utf8PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -315,16 +308,13 @@ mod tests {
             fs::create_dir_all(from.join(format!("d{}", at % 7))).unwrap();
             fs::write(from.join(format!("d{}/{at}", at % 7)), content(at)).unwrap();
         }
-        for is_hashed in [true, false] {
-            let rules = CopyRules { is_hashed, ..MADE };
-            let copied = copy_tree(from.as_path().into(), to.as_path().into(), rules).unwrap();
+        for _ in 0..2 {
+            let copied = copy_tree(from.as_path().into(), to.as_path().into(), MADE).unwrap();
             assert_eq!(copied.files.len(), 300);
             for file in &copied.files {
                 let path = std::str::from_utf8(&file.path).unwrap();
                 let bytes = fs::read(to.join(path)).unwrap();
                 assert_eq!(bytes, fs::read(from.join(path)).unwrap(), "{path}");
-                let hash: ContentHash = Sha256::digest(&bytes).into();
-                assert_eq!(file.hash, is_hashed.then_some(hash));
                 assert_eq!(file.copy.size, bytes.len() as u64);
                 assert_eq!(file.copy.modified, file.original.modified);
             }

@@ -91,8 +91,7 @@ fn copy_directory(target: &Utf8Path, below: &str, source: &Utf8Path) -> Result<(
     let place = WritePath::inside(target, &path);
     let named = |error: io::Error| CopyError { path: below.to_owned(), error };
     create_durable_directories(place, Access::Shared).map_err(named)?;
-    let rules =
-        CopyRules { origin: CopyOrigin::Authored, is_hashed: false, leaves_out: &belongs_to_evals };
+    let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &belongs_to_evals };
     let to = TreePlace { path: &path, reach: Reach::Inside(target) };
     copy_tree(source.into(), to, rules).map(drop)
 }

@@ -1,25 +1,24 @@
 //! What workspaces are copied from: a directory that was prepared once, and in memory what is in it. The
-//! files are evidence too, being the old side of a diff, so their hashes are kept in memory.
+//! old side of a diff does not come from the directory, but from a pack of the texts.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, Stage};
-use sha2::{Digest, Sha256};
 
 use crate::disk::{
-    ContentHash, CopiedFile, CopiedTree, CopyError, CopyOrigin, CopyRules, NodeFacts, NodeKind,
-    TreeEntry, TreeReader, TreeVisitor, UnreadableDirectory, copy_tree, remove_tree, walk_tree,
+    CopiedTree, CopyError, CopyOrigin, CopyRules, NodeFacts, NodeKind, TreeEntry, TreeReader,
+    TreeVisitor, UnreadableDirectory, copy_tree, remove_tree, walk_tree,
 };
 
 use super::ignore_rules::{IgnoreRules, collect_evidence};
+use super::text_pack::{FileContent, TextPack, TextPackDraft};
 
 /// What an entry holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EntryContent {
-    File(ContentHash),
+    File(FileContent),
     Link(Vec<u8>),
 }
 
@@ -40,6 +39,7 @@ pub(super) struct WorkspaceBase {
     /// Positions in `entries`.
     by_path: HashMap<Vec<u8>, usize>,
     pub(super) rules: IgnoreRules,
+    pub(super) texts: TextPack,
 }
 
 impl Drop for WorkspaceBase {
@@ -49,18 +49,16 @@ impl Drop for WorkspaceBase {
 }
 
 impl WorkspaceBase {
-    /// Looks at a directory that is ready. `copied` is what is known of it already.
+    /// Looks at a directory that is ready. `texts` is where its texts are kept.
     pub(super) fn of(
         path: Utf8PathBuf,
-        copied: &[CopiedFile],
+        texts: Utf8PathBuf,
         patterns: &[String],
     ) -> io::Result<Self> {
-        let hashed = copied.iter().filter_map(|file| Some((file, file.hash?)));
-        let known: KnownHashes<'_> =
-            hashed.map(|(file, hash)| (file.path.as_slice(), (file.copy, hash))).collect();
+        let mut pack = TextPackDraft::new(texts);
         let mut evidence = HashMap::new();
         let rules = collect_evidence(&path, patterns, &mut |entry| {
-            if let Some(content) = content_of(entry, &known)? {
+            if let Some(content) = content_of(entry, &mut pack)? {
                 evidence.insert(entry.path.to_owned(), content);
             }
             Ok(())
@@ -70,7 +68,7 @@ impl WorkspaceBase {
         let entries = listing.entries;
         let paths = entries.iter().enumerate();
         let by_path = paths.map(|(at, entry)| (entry.path.clone(), at)).collect();
-        Ok(Self { path, entries, by_path, rules })
+        Ok(Self { path, entries, by_path, rules, texts: pack.complete()? })
     }
 
     pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
@@ -79,8 +77,10 @@ impl WorkspaceBase {
 
     /// Copies it, and gives the facts of the copies by position.
     pub(super) fn copy_to(&self, target: &Utf8Path) -> Result<Vec<Option<NodeFacts>>, BaseError> {
-        let rules =
-            CopyRules { origin: CopyOrigin::Made, is_hashed: false, leaves_out: &|_| false };
+        if !self.texts.is_intact() {
+            return Err(BaseError::Tampered);
+        }
+        let rules = CopyRules { origin: CopyOrigin::Made, leaves_out: &|_| false };
         let from = self.path.as_path();
         let CopiedTree { files, links } = copy_tree(from.into(), target.into(), rules)?;
         let mut facts = vec![None; self.entries.len()];
@@ -109,17 +109,7 @@ impl WorkspaceBase {
         }
         Ok(facts)
     }
-
-    /// Whether everything in it is as it was.
-    pub(super) fn is_intact(&self) -> io::Result<bool> {
-        let mut check = BaseCheck { base: self, seen: 0, is_intact: true };
-        walk_tree(&self.path, UnreadableDirectory::UnlockToRead, &mut check)?;
-        Ok(check.is_intact && check.seen == self.entries.len())
-    }
 }
-
-/// Files whose hashes are known as long as they have these facts.
-type KnownHashes<'a> = HashMap<&'a [u8], (NodeFacts, ContentHash)>;
 
 /// Why a base cannot be copied.
 #[derive(Debug)]
@@ -148,42 +138,16 @@ pub(super) fn tampered() -> Fault {
 }
 
 /// `None` for what cannot be read or is neither a file nor a link.
-fn content_of(entry: &TreeEntry<'_>, known: &KnownHashes<'_>) -> io::Result<Option<EntryContent>> {
+fn content_of(entry: &TreeEntry<'_>, pack: &mut TextPackDraft) -> io::Result<Option<EntryContent>> {
     Ok(match entry.kind {
         NodeKind::Link => Some(EntryContent::Link(entry.link_target()?)),
-        NodeKind::File => {
-            let hash = match known.get(entry.path) {
-                Some((facts, hash)) if *facts == entry.facts()? => *hash,
-                _ => match entry.open() {
-                    Ok(file) => hash_of(file)?,
-                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                        return Ok(None);
-                    }
-                    Err(error) => return Err(error),
-                },
-            };
-            Some(EntryContent::File(hash))
-        }
+        NodeKind::File => match entry.open() {
+            Ok(file) => Some(EntryContent::File(pack.read(file)?.keep()?)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            Err(error) => return Err(error),
+        },
         NodeKind::Directory | NodeKind::Special => None,
     })
-}
-
-/// The hash of a file, whatever its size.
-pub(super) fn hash_of(mut file: File) -> io::Result<ContentHash> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finalize().into()),
-            Ok(length) => hasher.update(&buffer[..length]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-pub(super) fn hash_of_bytes(bytes: &[u8]) -> ContentHash {
-    Sha256::digest(bytes).into()
 }
 
 struct BaseListing {
@@ -197,23 +161,6 @@ impl TreeVisitor for BaseListing {
             let content = self.evidence.remove(entry.path);
             let path = entry.path.to_owned();
             self.entries.push(BaseEntry { path, facts: entry.facts()?, content });
-        }
-        Ok(())
-    }
-}
-
-struct BaseCheck<'a> {
-    base: &'a WorkspaceBase,
-    seen: usize,
-    is_intact: bool,
-}
-
-impl TreeVisitor for BaseCheck<'_> {
-    fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        if entry.kind != NodeKind::Special {
-            self.seen += 1;
-            let known = self.base.position(entry.path).map(|at| &self.base.entries[at].facts);
-            self.is_intact &= known == Some(&entry.facts()?);
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use evalrig_core::source::Reach;
 use tokio::sync::OnceCell;
 
 use crate::disk::{
-    Access, CopiedFile, CopyOrigin, CopyRules, NodeFacts, TreePlace, copy_tree,
-    create_new_directory, remove_tree,
+    Access, CopyOrigin, CopyRules, NodeFacts, TreePlace, copy_tree, create_new_directory,
+    remove_tree,
 };
 use crate::lock::locked;
 
@@ -117,14 +117,14 @@ impl BaseCache {
         let slot = self.slot(shared_key(workspace, case), workspace, case, BaseKind::Shared);
         let prepare = || async {
             let draft = self.new_draft().await?;
-            let copied = copy_template(workspace, case.root, &draft.path).await?;
+            copy_template(workspace, case.root, &draft.path).await?;
             for repo in &workspace.repos {
                 self.repos.check_out(repo, &draft.path).await?;
             }
             if let Some(hook) = &workspace.before_all {
                 run_once("before_all", hook, workspace, case.suite, &draft.path).await?;
             }
-            draft.finish(copied, workspace).await
+            draft.finish(&self.places, workspace).await
         };
         slot.prepared.get_or_init(prepare).await.clone()
     }
@@ -152,7 +152,7 @@ impl BaseCache {
                 BaseError::Copy(error) => io_fault("cannot copy the workspace", &error),
             })?;
             additions.add(workspace, case, &draft.path).await?;
-            draft.finish(Vec::new(), workspace).await
+            draft.finish(&self.places, workspace).await
         };
         slot.prepared.get_or_init(prepare).await.clone()
     }
@@ -259,21 +259,18 @@ async fn copy_template(
     workspace: &Workspace,
     root: &Utf8Path,
     target: &Utf8Path,
-) -> Result<Vec<CopiedFile>, Fault> {
+) -> Result<(), Fault> {
     let Some(template) = workspace.template.clone() else {
-        return Ok(Vec::new());
+        return Ok(());
     };
     let (from, to, root) = (template.clone(), target.to_owned(), root.to_owned());
     let copied = on_disk(move || {
-        let rules =
-            CopyRules { origin: CopyOrigin::Authored, is_hashed: true, leaves_out: &|_| false };
+        let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &|_| false };
         let from = TreePlace { path: &from, reach: Reach::Inside(&root) };
-        copy_tree(from, to.as_path().into(), rules)
+        copy_tree(from, to.as_path().into(), rules).map(drop)
     });
     let copied = copied.await;
-    let copied = copied
-        .map_err(|error| io_fault(&format!("cannot copy the template `{template}`"), &error))?;
-    Ok(copied.files)
+    copied.map_err(|error| io_fault(&format!("cannot copy the template `{template}`"), &error))
 }
 
 async fn copy_to(base: &Arc<WorkspaceBase>, target: &Utf8Path) -> Result<CopiedFacts, BaseError> {
@@ -300,13 +297,15 @@ struct BaseDraft {
 impl BaseDraft {
     async fn finish(
         mut self,
-        copied: Vec<CopiedFile>,
+        places: &Arc<WorkspacePlaces>,
         workspace: &Workspace,
     ) -> Result<Arc<WorkspaceBase>, Fault> {
-        let (path, copied) = (self.path.clone(), Arc::new(copied));
+        let (path, places) = (self.path.clone(), Arc::clone(places));
         let patterns = workspace.ignore.clone();
-        let read = on_disk(move || WorkspaceBase::of(path.clone(), &copied, &patterns)).await;
-        let base = read.map_err(|error| io_fault("cannot read the workspace", &error))?;
+        let read =
+            on_disk(move || WorkspaceBase::of(path.clone(), places.new_snapshot()?, &patterns));
+        let base = read.await;
+        let base = base.map_err(|error| io_fault("cannot read the workspace", &error))?;
         self.is_placed = true;
         Ok(Arc::new(base))
     }

@@ -14,6 +14,7 @@ use crate::disk::{Access, Disk, create_directories, create_new_directory, remove
 use crate::sandbox::SandboxUse;
 
 use super::base::WorkspaceBase;
+use super::base_cache::CopiedFacts;
 use super::case_facts::CaseFacts;
 use super::changes::{WorkspaceEvidence, find_changes};
 use super::command::run_in_copy;
@@ -45,17 +46,13 @@ struct ObservedState {
     root: Utf8PathBuf,
     snapshot: WorkspaceSnapshot,
     evidence: OnceLock<Result<WorkspaceEvidence, Fault>>,
+    /// Most cases do not ask for them.
+    files: OnceLock<Vec<String>>,
 }
 
 impl ObservedState {
     fn evidence(&self) -> &Result<WorkspaceEvidence, Fault> {
         self.evidence.get_or_init(|| find_changes(&self.root, &self.snapshot))
-    }
-}
-
-impl Drop for ObservedState {
-    fn drop(&mut self) {
-        let _ = remove_tree(self.snapshot.store());
     }
 }
 
@@ -90,8 +87,8 @@ impl CaseWorkspace {
     }
 
     pub(super) fn begin(&mut self, snapshot: WorkspaceSnapshot) {
-        let (root, evidence) = (self.root.clone(), OnceLock::new());
-        self.state = Some(Arc::new(ObservedState { root, snapshot, evidence }));
+        let (root, evidence, files) = (self.root.clone(), OnceLock::new(), OnceLock::new());
+        self.state = Some(Arc::new(ObservedState { root, snapshot, evidence, files }));
     }
 
     pub(super) fn find_cwd(&mut self) -> Result<(), Fault> {
@@ -109,8 +106,10 @@ impl CaseWorkspace {
         &self.workspace
     }
 
-    pub(super) fn base(&self) -> Result<Arc<WorkspaceBase>, Fault> {
-        Ok(Arc::clone(self.state()?.snapshot.base()))
+    /// What a later snapshot builds on: the base, and the facts of files that are as there.
+    pub(super) fn known(&self) -> Result<(Arc<WorkspaceBase>, CopiedFacts), Fault> {
+        let snapshot = &self.state()?.snapshot;
+        Ok((Arc::clone(snapshot.base()), snapshot.settled_facts()))
     }
 
     fn state(&self) -> Result<&Arc<ObservedState>, Fault> {
@@ -136,9 +135,12 @@ impl CaseWorkspace {
     /// What the agent did, once it is over. The first call compares, later ones repeat the result.
     pub async fn changes(&self) -> Result<FileChanges, Fault> {
         let state = Arc::clone(self.state()?);
-        let found = tokio::task::spawn_blocking(move || state.evidence().clone()).await;
-        let found = found.map_err(|error| io_fault("cannot read the workspace", &error))?;
-        found.map(|evidence| evidence.changes)
+        let find = move || match state.evidence() {
+            Ok(evidence) => Ok(evidence.changes.clone()),
+            Err(fault) => Err(fault.clone()),
+        };
+        let found = tokio::task::spawn_blocking(find).await;
+        found.map_err(|error| io_fault("cannot read the workspace", &error))?
     }
 
     /// Runs a command in a copy of the workspace, with its overlay on top, and removes the copy.
@@ -223,8 +225,9 @@ impl WorkspaceFiles for CaseWorkspace {
     }
 
     fn list(&self) -> Result<&[String], Fault> {
-        match self.state()?.evidence() {
-            Ok(evidence) => Ok(&evidence.files),
+        let state = self.state()?;
+        match state.evidence() {
+            Ok(evidence) => Ok(state.files.get_or_init(|| evidence.files(&state.snapshot))),
             Err(fault) => Err(fault.clone()),
         }
     }

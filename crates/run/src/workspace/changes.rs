@@ -3,27 +3,24 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read};
-use std::thread;
 
 use camino::Utf8Path;
 use evalrig_core::model::{Fault, FaultKind, FileChanges, Stage};
 
 use crate::disk::{NodeFacts, NodeKind, TreeEntry, TreeReader};
 
-use super::base::{EntryContent, hash_of, tampered};
+use super::base::{EntryContent, tampered};
 use super::diff::{DiffBuilder, DiffSide, FileDiff, MOST_TEXT, SideText};
 use super::ignore_rules::walk_evidence;
 use super::snapshot::{OldText, SnapshotFile, SnapshotKey, WorkspaceSnapshot};
-
-/// A base of this many files is checked by a thread of its own.
-const WORTH_A_THREAD: usize = 1000;
+use super::text_pack::hash_of;
 
 /// The files as the agent left them.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct WorkspaceEvidence {
-    /// In byte order.
-    pub(super) files: Vec<String>,
     pub(super) changes: FileChanges,
+    /// In byte order.
+    found: Vec<FileChange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,32 +36,36 @@ struct FileChange {
     kind: ChangeKind,
 }
 
+impl WorkspaceEvidence {
+    fn of_kind(&self, kind: ChangeKind) -> impl Iterator<Item = &[u8]> {
+        let of_kind = self.found.iter().filter(move |change| change.kind == kind);
+        of_kind.map(|change| change.path.as_slice())
+    }
+
+    /// All files, in byte order.
+    pub(super) fn files(&self, snapshot: &WorkspaceSnapshot) -> Vec<String> {
+        let deleted: HashSet<&[u8]> = self.of_kind(ChangeKind::Deleted).collect();
+        let old = snapshot.files().map(|(path, _)| path).filter(|path| !deleted.contains(path));
+        let mut files: Vec<&[u8]> = old.chain(self.of_kind(ChangeKind::Created)).collect();
+        files.sort_unstable();
+        files.into_iter().map(lossy).collect()
+    }
+}
+
 /// Compares a workspace with its snapshot.
 pub(super) fn find_changes(
     root: &Utf8Path,
     snapshot: &WorkspaceSnapshot,
 ) -> Result<WorkspaceEvidence, Fault> {
-    let compare = || compare(root, snapshot);
-    let (compared, is_intact) = if snapshot.base_length() < WORTH_A_THREAD {
-        (compare(), snapshot.is_intact())
-    } else {
-        thread::scope(|scope| {
-            let check = scope.spawn(|| snapshot.is_intact());
-            let compared = compare();
-            let failed = || Err(io::Error::other("a thread failed"));
-            (compared, check.join().unwrap_or_else(|_| failed()))
-        })
-    };
-    if !is_intact.unwrap_or(false) {
+    let found = compare(root, snapshot).map_err(|error| unreadable(&error))?;
+    let builder = diff(root, snapshot, &found)?;
+    // Looked at last, so that nothing of it can have been used before it was changed.
+    if !snapshot.is_intact() {
         return Err(tampered());
     }
-    let (files, changes) = compared.map_err(|error| unreadable(&error))?;
-    let builder = diff(root, snapshot, &changes)?;
-    let paths = |kind| {
-        let of_kind = changes.iter().filter(move |change| change.kind == kind);
-        of_kind.map(|change| lossy(&change.path)).collect()
-    };
-    let changes = FileChanges {
+    let mut evidence = WorkspaceEvidence { changes: FileChanges::default(), found };
+    let paths = |kind| evidence.of_kind(kind).map(lossy).collect();
+    evidence.changes = FileChanges {
         created: paths(ChangeKind::Created),
         modified: paths(ChangeKind::Modified),
         deleted: paths(ChangeKind::Deleted),
@@ -72,8 +73,7 @@ pub(super) fn find_changes(
         diff: builder.finish(),
         path: None,
     };
-    let files = files.into_iter().map(into_text).collect();
-    Ok(WorkspaceEvidence { files, changes })
+    Ok(evidence)
 }
 
 fn unreadable(error: &io::Error) -> Fault {
@@ -81,21 +81,12 @@ fn unreadable(error: &io::Error) -> Fault {
     Fault::new(Stage::Workspace, FaultKind::Io, message)
 }
 
-/// Without a copy if nothing must be replaced.
-fn into_text(path: Vec<u8>) -> String {
-    String::from_utf8(path).unwrap_or_else(|error| lossy(error.as_bytes()))
-}
-
 fn lossy(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }
 
-/// All files and the changes, in byte order.
-fn compare(
-    root: &Utf8Path,
-    snapshot: &WorkspaceSnapshot,
-) -> io::Result<(Vec<Vec<u8>>, Vec<FileChange>)> {
-    let mut files = Vec::with_capacity(snapshot.base_length());
+/// The changes, in byte order.
+fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     let mut seen = vec![false; snapshot.base_length()];
     let mut seen_own: HashSet<Vec<u8>> = HashSet::with_capacity(snapshot.own_length());
@@ -106,19 +97,19 @@ fn compare(
         }
         let kind = match snapshot.find(entry.path) {
             None if rules.excludes(entry.path, false) => return Ok(()),
-            None => Some(ChangeKind::Created),
-            Some((key, file)) => {
-                match key {
+            None => ChangeKind::Created,
+            Some(file) => {
+                match file.key {
                     SnapshotKey::Base(at) => seen[at] = true,
                     SnapshotKey::Own => drop(seen_own.insert(entry.path.to_owned())),
                 }
-                is_modified(entry, snapshot, &file)?.then_some(ChangeKind::Modified)
+                if !is_modified(entry, snapshot, &file)? {
+                    return Ok(());
+                }
+                ChangeKind::Modified
             }
         };
-        if let Some(kind) = kind {
-            changes.push(FileChange { path: entry.path.to_owned(), kind });
-        }
-        files.push(entry.path.to_owned());
+        changes.push(FileChange { path: entry.path.to_owned(), kind });
         Ok(())
     })?;
     for (path, key) in snapshot.files() {
@@ -130,9 +121,8 @@ fn compare(
             changes.push(FileChange { path: path.to_owned(), kind: ChangeKind::Deleted });
         }
     }
-    files.sort_unstable();
     changes.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    Ok((files, changes))
+    Ok(changes)
 }
 
 fn is_modified(
@@ -146,11 +136,11 @@ fn is_modified(
     }
     Ok(match (facts.kind, old.content) {
         (NodeKind::Link, EntryContent::Link(target)) => entry.link_target()? != *target,
-        (NodeKind::File, EntryContent::File(hash)) => {
+        (NodeKind::File, EntryContent::File(content)) => {
             let is_same = facts.mode == old.facts.mode && facts.size == old.facts.size;
             !is_same
                 || match entry.open() {
-                    Ok(file) => hash_of(file)? != *hash,
+                    Ok(file) => hash_of(file)? != content.hash,
                     Err(_) => facts != old.facts,
                 }
         }
@@ -171,7 +161,7 @@ fn diff(
         }
         let old = match (change.kind, snapshot.find(&change.path)) {
             (ChangeKind::Created, _) | (_, None) => None,
-            (_, Some((_, file))) => Some(old_side(snapshot, &change.path, &file)?),
+            (_, Some(file)) => Some(old_side(snapshot, &file)?),
         };
         let new = match change.kind {
             ChangeKind::Deleted => None,
@@ -182,15 +172,12 @@ fn diff(
     Ok(builder)
 }
 
-fn old_side(
-    snapshot: &WorkspaceSnapshot,
-    path: &[u8],
-    file: &SnapshotFile<'_>,
-) -> Result<DiffSide, Fault> {
-    let text = match snapshot.text(path, file) {
-        Ok(OldText::Text(bytes)) => SideText::Bytes(bytes),
-        Ok(OldText::TooLarge) => SideText::TooLarge(file.facts.size),
-        Ok(OldText::Tampered) | Err(_) => return Err(tampered()),
+fn old_side(snapshot: &WorkspaceSnapshot, file: &SnapshotFile<'_>) -> Result<DiffSide, Fault> {
+    let text = match snapshot.text(file) {
+        OldText::Text(bytes) => SideText::Bytes(bytes),
+        OldText::None if file.facts.size > MOST_TEXT => SideText::TooLarge(file.facts.size),
+        OldText::None => SideText::Unreadable,
+        OldText::Tampered => return Err(tampered()),
     };
     Ok(DiffSide { mode: git_mode(&file.facts), text })
 }

@@ -127,7 +127,7 @@ async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<C
         }
         create_new_directory(&directory, Access::Private)?;
         create_new_directory(&root, Access::Private)?;
-        let made = CopyRules { origin: CopyOrigin::Made, is_hashed: false, leaves_out: &|_| false };
+        let made = CopyRules { origin: CopyOrigin::Made, leaves_out: &|_| false };
         copy_tree(from.as_path().into(), root.as_path().into(), made)?;
         if let Some(overlay) = &overlay {
             let authored = CopyRules { origin: CopyOrigin::Authored, ..made };

@@ -131,7 +131,7 @@ impl TreeVisitor for EvidenceWalk<'_> {
     fn enter(&mut self, path: &[u8], directory: OpenDirectory<'_>) -> io::Result<()> {
         if let RuleUse::Collect(rules) = &mut self.rules
             // A link is not followed, as in git.
-            && let Ok(file) = directory.open(c".gitignore")
+            && let Some(Ok(file)) = directory.open(c".gitignore")
         {
             let mut content = Vec::new();
             file.take(MOST).read_to_end(&mut content)?;

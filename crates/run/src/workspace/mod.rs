@@ -21,8 +21,9 @@
 //!
 //! - Everything is below the scratch directory of the run, which the next run removes if this one is
 //!   killed. Only a kept workspace leaves it.
-//! - The snapshot is not below the workspace. Its hashes are in memory, and nothing of it is used that
-//!   does not have its hash: a changed snapshot is a fault of the kind `tampered`.
+//! - The snapshot is not below the workspace. It is in memory except for the old texts, which are in one
+//!   file per base and per case. Nothing of them is used that does not have its hash, and if one of
+//!   these files was changed, the case has a fault of the kind `tampered`.
 //! - A file is compared by what the file system says about it, including the time of its last change,
 //!   which no program can set; by its content if that differs or the clock is too coarse.
 //! - No call follows a link out of the workspace, whatever the agent puts there.
@@ -56,6 +57,8 @@ mod place;
 mod repo;
 #[cfg(unix)]
 mod snapshot;
+#[cfg(unix)]
+mod text_pack;
 #[cfg(not(unix))]
 mod unsupported;
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! SCRATCH/bases/NUMBER                    what workspaces are copied from
-//! SCRATCH/snapshots/NUMBER                contents that are not in a base
+//! SCRATCH/snapshots/NUMBER                texts of a base, or of a workspace that differs from its base
 //! SCRATCH/workspaces/RANDOM/workspace     the workspace of a case
 //! SCRATCH/workspaces/RANDOM/check-NUMBER  a copy in which a command runs
 //! ```
@@ -46,7 +46,7 @@ impl WorkspacePlaces {
         Ok(parent.join(self.next().to_string()))
     }
 
-    /// A new directory for contents of a snapshot; it does not exist yet.
+    /// A new file for the texts of a snapshot; it does not exist yet.
     pub(super) fn new_snapshot(&self) -> io::Result<Utf8PathBuf> {
         let parent = self.scratch.join("snapshots");
         create_directories(&parent, Access::Private)?;

@@ -1,27 +1,20 @@
 //! The files of a workspace before the agent starts.
 //!
-//! Kept in memory: for each file what the file system says about it, and the hash of its content. Kept
-//! on disk, for the old side of a diff: the content, in the base that the workspace was copied from,
-//! or, if the file is not as it was there, in a directory of the case that nothing else uses. Content is
-//! used only if it still has its hash.
+//! Kept in memory: for each file what the file system says about it, and the hash of its content. The
+//! content itself, for the old side of a diff, is in the pack of the base that the workspace was copied
+//! from, or, if the file is not as it was there, in a pack of the case.
 
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::disk::{
-    Access, NodeFacts, NodeKind, TreeEntry, TreeReader, create_new, create_new_directory, facts_at,
-    remove_tree,
-};
+use crate::disk::{NodeFacts, NodeKind, TreeEntry};
 
-use super::base::{EntryContent, WorkspaceBase, hash_of, hash_of_bytes};
-use super::diff::MOST_TEXT;
+use super::base::{EntryContent, WorkspaceBase};
 use super::ignore_rules::{IgnoreRules, collect_evidence};
-
-/// The file whose time says when the snapshot was complete.
-const CLOCK: &str = "clock";
+use super::text_pack::{FileContent, TextPack, TextPackDraft};
 
 #[derive(Debug)]
 pub(super) struct WorkspaceSnapshot {
@@ -32,26 +25,22 @@ pub(super) struct WorkspaceSnapshot {
     own: HashMap<Vec<u8>, OwnEntry>,
     /// `None`: those of the base.
     rules: Option<IgnoreRules>,
-    /// Holds the content of `own` files, by number.
-    store: Utf8PathBuf,
-    /// A later change of a file sets its time to this or later.
-    taken_at: i128,
+    /// Of `own` files. A later change of a file sets its time to that of the pack or later.
+    texts: TextPack,
 }
 
 #[derive(Debug)]
 struct OwnEntry {
     facts: NodeFacts,
     content: EntryContent,
-    /// Its name in the store; `None` if it is too large for a diff.
-    number: Option<usize>,
 }
 
 /// A file of the snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SnapshotFile<'a> {
+    pub(super) key: SnapshotKey,
     pub(super) facts: NodeFacts,
     pub(super) content: &'a EntryContent,
-    number: Option<usize>,
 }
 
 /// How a file of the snapshot is identified.
@@ -65,28 +54,26 @@ pub(super) enum SnapshotKey {
 #[derive(Debug)]
 pub(super) enum OldText {
     Text(Vec<u8>),
-    TooLarge,
+    /// It is too large, or could not be read.
+    None,
     /// The content on disk is not that of the snapshot.
     Tampered,
 }
 
 impl WorkspaceSnapshot {
-    /// Of a workspace that is a copy of its base and nothing else.
+    /// Of a workspace that is a copy of its base and nothing else. `texts` is a path for its pack.
     pub(super) fn of_copy(
         base: Arc<WorkspaceBase>,
         mut copied: Vec<Option<NodeFacts>>,
-        store: Utf8PathBuf,
+        texts: Utf8PathBuf,
     ) -> io::Result<Self> {
         for (facts, entry) in copied.iter_mut().zip(&base.entries) {
             if entry.content.is_none() {
                 *facts = None;
             }
         }
-        let own = HashMap::new();
-        let mut snapshot = Self { base, from_base: copied, own, rules: None, store, taken_at: 0 };
-        snapshot.create_store()?;
-        snapshot.complete()?;
-        Ok(snapshot)
+        let texts = TextPackDraft::new(texts).complete()?;
+        Ok(Self { base, from_base: copied, own: HashMap::new(), rules: None, texts })
     }
 
     /// Of a workspace that was changed after it was copied.
@@ -94,70 +81,25 @@ impl WorkspaceSnapshot {
         root: &Utf8Path,
         base: Arc<WorkspaceBase>,
         copied: &[Option<NodeFacts>],
-        store: Utf8PathBuf,
+        texts: Utf8PathBuf,
         patterns: &[String],
     ) -> io::Result<Self> {
-        let from_base = vec![None; base.entries.len()];
-        let own = HashMap::new();
-        let mut snapshot = Self { base, from_base, own, rules: None, store, taken_at: 0 };
-        snapshot.create_store()?;
-        let rules = collect_evidence(root, patterns, &mut |entry| snapshot.add(entry, copied))?;
-        snapshot.rules = Some(rules);
-        snapshot.complete()?;
-        Ok(snapshot)
-    }
-
-    fn create_store(&self) -> io::Result<()> {
-        match create_new_directory(&self.store, Access::Private) {
-            // Of an attempt that lacked a descriptor.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                remove_tree(&self.store)?;
-                create_new_directory(&self.store, Access::Private)
-            }
-            created => created,
-        }
-    }
-
-    /// The time comes from the same file system, whose clock may be coarse.
-    fn complete(&mut self) -> io::Result<()> {
-        let clock = self.store.join(CLOCK);
-        create_new(&clock, b"", Access::Private)?;
-        self.taken_at = facts_at(&clock)?.changed;
-        Ok(())
-    }
-
-    fn add(&mut self, entry: &TreeEntry<'_>, copied: &[Option<NodeFacts>]) -> io::Result<()> {
-        let facts = entry.facts()?;
-        let position = self.base.position(entry.path);
-        let known = position.and_then(|at| {
-            let content = self.base.entries[at].content.as_ref()?;
-            Some((at, content, copied.get(at).copied().flatten()))
-        });
-        if let Some((at, _, Some(copy))) = known
-            && copy == facts
-        {
-            self.from_base[at] = Some(facts);
-            return Ok(());
-        }
-        let (content, text) = match entry.kind {
-            NodeKind::Link => (EntryContent::Link(entry.link_target()?), None),
-            NodeKind::File => read_file(entry, facts.size)?,
-            NodeKind::Directory | NodeKind::Special => return Ok(()),
+        let mut draft = SnapshotDraft {
+            base: &base,
+            copied,
+            from_base: vec![None; base.entries.len()],
+            own: HashMap::new(),
+            texts: TextPackDraft::new(texts),
         };
-        if let Some((at, same, _)) = known
-            && *same == content
-        {
-            self.from_base[at] = Some(facts);
-            return Ok(());
-        }
-        let mut number = None;
-        if let Some(text) = text {
-            let next = self.own.len();
-            create_new(&self.store.join(next.to_string()), &text, Access::Private)?;
-            number = Some(next);
-        }
-        self.own.insert(entry.path.to_owned(), OwnEntry { facts, content, number });
-        Ok(())
+        let rules = Some(collect_evidence(root, patterns, &mut |entry| draft.add(entry))?);
+        let SnapshotDraft { from_base, own, texts, .. } = draft;
+        Ok(Self { from_base, own, rules, texts: texts.complete()?, base })
+    }
+
+    /// The facts of files that are as in the base, for a later snapshot of the same workspace.
+    pub(super) fn settled_facts(&self) -> Vec<Option<NodeFacts>> {
+        let is_settled = |facts: &NodeFacts| facts.changed < self.texts.completed_at();
+        self.from_base.iter().map(|facts| facts.filter(is_settled)).collect()
     }
 
     pub(super) fn rules(&self) -> &IgnoreRules {
@@ -168,28 +110,20 @@ impl WorkspaceSnapshot {
         &self.base
     }
 
-    pub(super) fn store(&self) -> &Utf8Path {
-        &self.store
-    }
-
-    pub(super) fn find(&self, path: &[u8]) -> Option<(SnapshotKey, SnapshotFile<'_>)> {
+    pub(super) fn find(&self, path: &[u8]) -> Option<SnapshotFile<'_>> {
         if let Some(at) = self.base.position(path)
-            && let Some(found) = self.file_of_base(at)
+            && let (Some(facts), Some(content)) =
+                (self.from_base[at], &self.base.entries[at].content)
         {
-            return Some((SnapshotKey::Base(at), found));
+            return Some(SnapshotFile { key: SnapshotKey::Base(at), facts, content });
         }
-        self.own.get(path).map(|entry| (SnapshotKey::Own, own_file(entry)))
-    }
-
-    fn file_of_base(&self, at: usize) -> Option<SnapshotFile<'_>> {
-        let facts = self.from_base[at]?;
-        let content = self.base.entries[at].content.as_ref()?;
-        Some(SnapshotFile { facts, content, number: None })
+        let OwnEntry { facts, content } = self.own.get(path)?;
+        Some(SnapshotFile { key: SnapshotKey::Own, facts: *facts, content })
     }
 
     /// Whether a file surely is what it was.
     pub(super) fn is_settled(&self, file: &SnapshotFile<'_>, facts: &NodeFacts) -> bool {
-        file.facts == *facts && facts.changed < self.taken_at
+        file.facts == *facts && facts.changed < self.texts.completed_at()
     }
 
     pub(super) fn base_length(&self) -> usize {
@@ -209,69 +143,83 @@ impl WorkspaceSnapshot {
     }
 
     /// The content of a file, if it is small enough for a diff.
-    pub(super) fn text(&self, path: &[u8], file: &SnapshotFile<'_>) -> io::Result<OldText> {
-        let hash = match file.content {
-            EntryContent::Link(target) => return Ok(OldText::Text(target.clone())),
-            EntryContent::File(_) if file.facts.size > MOST_TEXT => return Ok(OldText::TooLarge),
-            EntryContent::File(hash) => hash,
+    pub(super) fn text(&self, file: &SnapshotFile<'_>) -> OldText {
+        let content = match file.content {
+            EntryContent::Link(target) => return OldText::Text(target.clone()),
+            EntryContent::File(content) => content,
         };
-        let opened = match file.number {
-            Some(number) => {
-                let name = number.to_string();
-                TreeReader::open(&self.store).and_then(|store| store.file(name.as_bytes()))
-            }
-            None => TreeReader::open(&self.base.path).and_then(|base| base.file(path)),
+        let Some(range) = content.text else { return OldText::None };
+        let pack = match file.key {
+            SnapshotKey::Base(_) => &self.base.texts,
+            SnapshotKey::Own => &self.texts,
         };
-        let Ok(opened) = opened else {
-            return Ok(OldText::Tampered);
-        };
-        let mut bytes = Vec::new();
-        opened.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
-        if hash_of_bytes(&bytes) == *hash {
-            Ok(OldText::Text(bytes))
-        } else {
-            Ok(OldText::Tampered)
+        match pack.read(range, &content.hash) {
+            Ok(Some(text)) => OldText::Text(text),
+            Ok(None) | Err(_) => OldText::Tampered,
         }
     }
 
     /// Whether the stored contents are as they were.
-    pub(super) fn is_intact(&self) -> io::Result<bool> {
-        let store = TreeReader::open(&self.store)?;
-        for entry in self.own.values() {
-            let (EntryContent::File(hash), Some(number)) = (&entry.content, entry.number) else {
-                continue;
-            };
-            let name = number.to_string();
-            let is_same = match store.file(name.as_bytes()) {
-                Ok(file) => hash_of(file)? == *hash,
-                Err(_) => false,
-            };
-            if !is_same {
-                return Ok(false);
+    pub(super) fn is_intact(&self) -> bool {
+        self.texts.is_intact() && self.base.texts.is_intact()
+    }
+}
+
+/// A snapshot while the workspace is walked.
+struct SnapshotDraft<'a> {
+    base: &'a WorkspaceBase,
+    /// Facts of the copies of the base, by position.
+    copied: &'a [Option<NodeFacts>],
+    from_base: Vec<Option<NodeFacts>>,
+    own: HashMap<Vec<u8>, OwnEntry>,
+    texts: TextPackDraft,
+}
+
+impl SnapshotDraft<'_> {
+    fn add(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
+        if !matches!(entry.kind, NodeKind::File | NodeKind::Link) {
+            return Ok(());
+        }
+        let facts = entry.facts()?;
+        let position = self.base.position(entry.path);
+        let known = position.and_then(|at| Some((at, self.base.entries[at].content.as_ref()?)));
+        if let Some((at, _)) = known
+            && self.copied.get(at).copied().flatten() == Some(facts)
+        {
+            self.from_base[at] = Some(facts);
+            return Ok(());
+        }
+        let content = self.read(entry, known.map(|(_, content)| content))?;
+        match known {
+            Some((at, same)) if *same == content => self.from_base[at] = Some(facts),
+            _ => {
+                self.own.insert(entry.path.to_owned(), OwnEntry { facts, content });
             }
         }
-        self.base.is_intact()
+        Ok(())
     }
-}
 
-fn own_file(entry: &OwnEntry) -> SnapshotFile<'_> {
-    SnapshotFile { facts: entry.facts, content: &entry.content, number: entry.number }
-}
-
-/// Its hash, and its bytes if they may be needed for a diff.
-fn read_file(entry: &TreeEntry<'_>, size: u64) -> io::Result<(EntryContent, Option<Vec<u8>>)> {
-    let file = match entry.open() {
-        Ok(file) => file,
-        // Nothing can be said about it but that it is there.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Ok((EntryContent::File([0; 32]), None));
+    /// The content of a file or link; that of the base if it is the same.
+    fn read(
+        &mut self,
+        entry: &TreeEntry<'_>,
+        in_base: Option<&EntryContent>,
+    ) -> io::Result<EntryContent> {
+        if entry.kind == NodeKind::Link {
+            return Ok(EntryContent::Link(entry.link_target()?));
         }
-        Err(error) => return Err(error),
-    };
-    if size > MOST_TEXT {
-        return Ok((EntryContent::File(hash_of(file)?), None));
+        let file = match entry.open() {
+            Ok(file) => file,
+            // Nothing can be said about it but that it is there.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Ok(EntryContent::File(FileContent { hash: [0; 32], text: None }));
+            }
+            Err(error) => return Err(error),
+        };
+        let read = self.texts.read(file)?;
+        Ok(EntryContent::File(match in_base {
+            Some(EntryContent::File(known)) if known.hash == read.hash => *known,
+            _ => read.keep()?,
+        }))
     }
-    let mut bytes = Vec::new();
-    file.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
-    Ok((EntryContent::File(hash_of_bytes(&bytes)), Some(bytes)))
 }

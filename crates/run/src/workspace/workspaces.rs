@@ -78,9 +78,10 @@ impl Workspaces {
         case: &CaseFacts<'_>,
     ) -> Result<(), Fault> {
         prepared.set_case(case);
-        let (root, base) = (prepared.root().to_owned(), prepared.base()?);
+        let root = prepared.root().to_owned();
+        let (base, copied) = prepared.known()?;
         let workspace = prepared.workspace().clone();
-        let snapshot = self.snapshot(&root, &workspace, base, Vec::new(), true).await?;
+        let snapshot = self.snapshot(&root, &workspace, base, copied, true).await?;
         prepared.begin(snapshot);
         Ok(())
     }
@@ -101,11 +102,11 @@ impl Workspaces {
         let (places, root) = (Arc::clone(&self.places), root.to_owned());
         let patterns = workspace.ignore.clone();
         let taken = on_disk(move || {
-            let (base, store) = (Arc::clone(&base), places.new_snapshot()?);
+            let (base, texts) = (Arc::clone(&base), places.new_snapshot()?);
             if is_changed {
-                WorkspaceSnapshot::of_tree(&root, base, &copied, store, &patterns)
+                WorkspaceSnapshot::of_tree(&root, base, &copied, texts, &patterns)
             } else {
-                WorkspaceSnapshot::of_copy(base, copied.clone(), store)
+                WorkspaceSnapshot::of_copy(base, copied.clone(), texts)
             }
         });
         taken.await.map_err(|error| io_fault("cannot read the workspace", &error))

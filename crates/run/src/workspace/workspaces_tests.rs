@@ -57,6 +57,8 @@ async fn a_template_is_copied_with_permissions_times_and_links() {
     let directory = case.directory().to_owned();
     case.remove().await;
     assert!(!directory.exists());
+    assert_eq!(names(&run.scratch.join("snapshots")).len(), 1, "the texts of the base");
+    run.workspaces.finish().await;
     assert_eq!(names(&run.scratch.join("snapshots")), [""; 0]);
 }
 
