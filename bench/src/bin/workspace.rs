@@ -183,12 +183,13 @@ impl Bench {
         let (bare, further, first) = (bare.clock, further.clock, first.clock);
         show("200 files: bare copy, several threads", bare, "")?;
         let limit = bare.mul_f64(MOST_TIMES) + ALLOWANCE;
-        for (what, least) in [("further", further), ("first", first)] {
-            let times = ratio(least, bare);
-            let result = verdict.judge(least <= limit);
-            let note = format!("{times:.2}x (limit {MOST_TIMES}x + {ALLOWANCE:?}) {result}");
-            show(&format!("  {what} workspace of a run, with its snapshot"), least, &note)?;
-        }
+        let times = ratio(further, bare);
+        let result = verdict.judge(further <= limit);
+        let note = format!("{times:.2}x (limit {MOST_TIMES}x + {ALLOWANCE:?}) {result}");
+        show("  workspace with its snapshot", further, &note)?;
+        let note =
+            format!("{:.2}x, once per run: the template is copied twice", ratio(first, bare));
+        show("  first workspace of a run", first, &note)?;
         Ok(())
     }
 

@@ -65,8 +65,18 @@ impl RunScratch {
 
 impl Drop for RunScratch {
     fn drop(&mut self) {
-        let _ = remove_tree(&self.path);
+        remove_run(&self.path);
     }
+}
+
+/// The lock goes last: if this is interrupted, the next run still knows that the directory is a dead run's.
+fn remove_run(directory: &Utf8Path) {
+    for entry in directory.read_dir_utf8().into_iter().flatten().flatten() {
+        if entry.file_name() != LOCK {
+            let _ = remove_tree(entry.path());
+        }
+    }
+    let _ = remove_tree(directory);
 }
 
 /// Removes the directories of runs of the same user that were killed.
@@ -83,7 +93,7 @@ fn remove_stale(parent: &Utf8Path) {
             is_abandoned(entry.path()) == Some(true)
         };
         if is_stale {
-            let _ = remove_tree(entry.path());
+            remove_run(entry.path());
         }
     }
 }
