@@ -20,13 +20,23 @@ pub(crate) fn has_script_extension(word: &str) -> bool {
     SCRIPT_EXTENSIONS.iter().any(|end| word.ends_with(end))
 }
 
+impl HookCommand {
+    /// Program and arguments, as they are written.
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::Shell(line) => vec!["sh".into(), "-c".into(), line.clone()],
+            Self::Argv(words) => words.clone(),
+        }
+    }
+}
+
 impl Hook {
     /// Program and arguments. A word that names a file beside the hook becomes its absolute path,
     /// because the hook runs elsewhere; `root` is the repository root, where a leading `/` starts.
     /// Other words stay, such as files of the workspace.
     pub fn words(&self, root: &Utf8Path, files: &dyn Files) -> Vec<String> {
         let words = match &self.command {
-            HookCommand::Shell(line) => return vec!["sh".into(), "-c".into(), line.clone()],
+            HookCommand::Shell(_) => return self.command.words(),
             HookCommand::Argv(words) => words,
         };
         let resolve = |word: &String| {

@@ -42,7 +42,8 @@ impl Additions<'_> {
             let env = case.environment(workspace, target);
             let input = case.hook_input(target);
             let cwd = workspace.cwd.as_deref();
-            let place = HookPlace { workspace: target, cwd, env: &env, input: &input };
+            let place =
+                HookPlace { root: case.root, workspace: target, cwd, env: &env, input: &input };
             run_hook("setup", hook, place).await?;
         }
         Ok(())

@@ -42,6 +42,7 @@ struct BaseSlot {
     /// Of which `after_all` runs in the end.
     workspace: Workspace,
     suite: String,
+    root: Utf8PathBuf,
     kind: BaseKind,
 }
 
@@ -122,7 +123,8 @@ impl BaseCache {
                 self.repos.check_out(repo, &draft.path).await?;
             }
             if let Some(hook) = &workspace.before_all {
-                run_once("before_all", hook, workspace, case.suite, &draft.path).await?;
+                let suite = (case.suite, case.root);
+                run_once("before_all", hook, workspace, suite, &draft.path).await?;
             }
             draft.finish(&self.places, workspace).await
         };
@@ -175,6 +177,7 @@ impl BaseCache {
             prepared: OnceCell::new(),
             workspace: workspace.clone(),
             suite: case.suite.to_owned(),
+            root: case.root.to_owned(),
             kind,
         });
         slots.insert(key, Arc::clone(&slot));
@@ -200,7 +203,13 @@ impl BaseCache {
             if let (BaseKind::Shared, Some(hook), Some(Ok(base))) =
                 (slot.kind, &slot.workspace.after_all, slot.prepared.get())
             {
-                let ran = run_once("after_all", hook, &slot.workspace, &slot.suite, &base.path);
+                let ran = run_once(
+                    "after_all",
+                    hook,
+                    &slot.workspace,
+                    (&slot.suite, &slot.root),
+                    &base.path,
+                );
                 warnings.extend(ran.await.err().map(|fault| fault.message));
             }
         }
@@ -233,13 +242,13 @@ async fn run_once(
     name: &str,
     hook: &evalrig_core::model::Hook,
     workspace: &Workspace,
-    suite: &str,
+    (suite, root): (&str, &Utf8Path),
     path: &Utf8Path,
 ) -> Result<(), Fault> {
     let env = run_environment(workspace, suite, path);
     let input = run_hook_input(path);
     let cwd = workspace.cwd.as_deref();
-    run_hook(name, hook, HookPlace { workspace: path, cwd, env: &env, input: &input }).await
+    run_hook(name, hook, HookPlace { root, workspace: path, cwd, env: &env, input: &input }).await
 }
 
 /// An empty directory, whatever an earlier attempt left there.

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{
-    Answer, CommandQuestion, Fault, FaultKind, FileChanges, Stage, Workspace, WorkspaceFiles,
+    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Stage, Workspace,
+    WorkspaceFiles,
 };
 use evalrig_core::source::{Files, Reach, is_outside};
 use serde_json::Value;
@@ -155,6 +156,11 @@ impl CaseWorkspace {
         }
     }
 
+    /// The container that its programs run in.
+    pub fn container(&self) -> Option<&ContainerSettings> {
+        self.workspace.container.as_ref()
+    }
+
     pub(super) fn suite_root(&self) -> &Utf8Path {
         &self.suite_root
     }
@@ -163,6 +169,7 @@ impl CaseWorkspace {
     pub async fn teardown(&self) -> Option<String> {
         let hook = self.workspace.teardown.as_ref()?;
         let place = HookPlace {
+            root: &self.suite_root,
             workspace: &self.root,
             cwd: self.workspace.cwd.as_deref(),
             env: &self.env,

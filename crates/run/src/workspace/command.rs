@@ -1,7 +1,9 @@
 //! Commands that check a workspace, in a copy of it: no check sees the traces of another one, and what is
 //! laid over the copy never reaches the agent (spec 17.5).
 
+use std::collections::HashSet;
 use std::io::{self, Read};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -20,7 +22,7 @@ use crate::disk::{
 use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
 use super::case_workspace::CaseWorkspace;
-use super::hook::{directory_inside, words};
+use super::hook::directory_inside;
 use super::place::{io_fault, on_disk};
 
 /// Between SIGTERM and SIGKILL.
@@ -65,8 +67,9 @@ pub(super) async fn run_in_copy(
         // Files that the agent wrote must not pass for reports of the command.
         remove_matching(root, pattern).await?;
     }
-    let (program, args) = words(&question.command);
-    let start = ProgramStart { program, args, cwd, env: environment(case, root) };
+    let mut words = question.command.words().into_iter();
+    let program = words.next().unwrap_or_default();
+    let start = ProgramStart { program, args: words.collect(), cwd, env: environment(case, root) };
     let SandboxedProgram { start, guard } = match sandbox {
         None => start.into(),
         Some(used) => {
@@ -120,7 +123,8 @@ async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<C
     let copy = CheckCopy { root: directory.join("workspace"), directory };
     let (from, directory, root) =
         (case.path().to_owned(), copy.directory.clone(), copy.root.clone());
-    let (overlay, suite) = (question.overlay.clone(), case.suite_root().to_owned());
+    let overlay = question.overlay.clone().map(|path| LoadedOverlay::new(path, question));
+    let (overlay, suite) = (overlay.map(Arc::new), case.suite_root().to_owned());
     let copied = on_disk(move || {
         if directory.exists() {
             remove_tree(&directory)?;
@@ -130,14 +134,30 @@ async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<C
         let made = CopyRules { origin: CopyOrigin::Made, leaves_out: &|_| false };
         copy_tree(from.as_path().into(), root.as_path().into(), made)?;
         if let Some(overlay) = &overlay {
-            let authored = CopyRules { origin: CopyOrigin::Authored, ..made };
-            let from = TreePlace { path: overlay, reach: Reach::Inside(&suite) };
+            let leaves_out = |path: &[u8]| !overlay.paths.contains(path);
+            let authored = CopyRules { origin: CopyOrigin::Authored, leaves_out: &leaves_out };
+            let from = TreePlace { path: &overlay.path, reach: Reach::Inside(&suite) };
             copy_tree(from, root.as_path().into(), authored)?;
         }
         Ok::<(), CopyError>(())
     });
     copied.await.map_err(|error| of_script(io_fault("cannot copy the workspace", &error)))?;
     Ok(copy)
+}
+
+/// An overlay with the files that were loaded. A file that was added later may be of an agent.
+struct LoadedOverlay {
+    path: Utf8PathBuf,
+    /// The files and the directories above them, below the overlay.
+    paths: HashSet<Vec<u8>>,
+}
+
+impl LoadedOverlay {
+    fn new(path: Utf8PathBuf, question: &CommandQuestion) -> Self {
+        let files = question.overlay_files.iter().filter_map(|file| file.strip_prefix(&path).ok());
+        let paths = files.flat_map(Utf8Path::ancestors).map(|one| one.as_str().into()).collect();
+        Self { path, paths }
+    }
 }
 
 fn of_script(fault: Fault) -> Fault {

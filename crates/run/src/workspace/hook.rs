@@ -19,6 +19,8 @@ const SHOWN: usize = 2000;
 /// Where hooks of a workspace run, and what they are told.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HookPlace<'a> {
+    /// The repository root of the suite.
+    pub(super) root: &'a Utf8Path,
     pub(super) workspace: &'a Utf8Path,
     /// Of the workspace, below it.
     pub(super) cwd: Option<&'a str>,
@@ -31,7 +33,8 @@ pub(super) async fn run_hook(name: &str, hook: &Hook, place: HookPlace<'_>) -> R
     let below = hook.cwd.as_deref().or(place.cwd);
     let cwd = directory_inside(place.workspace, below)
         .map_err(|reason| setup_fault(format!("`{name}` cannot start: {reason}")))?;
-    let (program, args) = command_line(hook, &cwd, place.workspace);
+    let (program, args) = command_line(hook, place)
+        .map_err(|reason| setup_fault(format!("`{name}` cannot start: {reason}")))?;
     let input = place.input.to_string();
     let spec = ProcessSpec {
         program: &program,
@@ -99,30 +102,25 @@ pub(super) fn directory_inside(
     }
 }
 
-/// Program and arguments of a command; text is run by the shell.
-pub(super) fn words(command: &HookCommand) -> (String, Vec<String>) {
-    match command {
-        HookCommand::Shell(line) => ("sh".to_owned(), vec!["-c".to_owned(), line.clone()]),
-        HookCommand::Argv(words) => match words.split_first() {
-            Some((program, args)) => (program.clone(), args.to_vec()),
-            None => (String::new(), Vec::new()),
-        },
-    }
-}
-
-/// Hooks run in the workspace, and their scripts are beside the suite: a word that is the relative path
-/// of something there, and of nothing in the working directory, is made absolute.
-fn command_line(hook: &Hook, cwd: &Utf8Path, workspace: &Utf8Path) -> (String, Vec<String>) {
-    let (program, args) = words(&hook.command);
-    let is_line = matches!(hook.command, HookCommand::Shell(_));
-    let found = |word: String| {
-        let word = word.replace("{{workspace_path}}", workspace.as_str());
-        let word = word.replace("{{ workspace_path }}", workspace.as_str());
-        if is_line || !word.contains('/') || word.starts_with(['/', '-']) {
-            return word;
+/// Program and arguments. In a line for the shell, a path with other characters than those of plain file
+/// names would be read as something else.
+fn command_line(hook: &Hook, place: HookPlace<'_>) -> Result<(String, Vec<String>), String> {
+    let path = place.workspace.as_str();
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-+@".contains(one);
+    let mut words = hook.words(place.root, &Disk);
+    for word in &mut words {
+        for placeholder in ["{{workspace_path}}", "{{ workspace_path }}"] {
+            if !word.contains(placeholder) {
+                continue;
+            }
+            if matches!(hook.command, HookCommand::Shell(_)) && !path.chars().all(is_plain) {
+                return Err(format!(
+                    "`{path}` cannot be put into a line of the shell; write `\"$EVALRIG_WORKSPACE\"`"
+                ));
+            }
+            *word = word.replace(placeholder, path);
         }
-        let beside = hook.base.join(&word);
-        if beside.exists() && !cwd.join(&word).exists() { beside.into_string() } else { word }
-    };
-    (found(program), args.into_iter().map(found).collect())
+    }
+    let mut words = words.into_iter();
+    Ok((words.next().unwrap_or_default(), words.collect()))
 }

@@ -2,7 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{
-    Answer, CommandQuestion, Fault, FaultKind, FileChanges, Stage, Workspace, WorkspaceFiles,
+    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Stage, Workspace,
+    WorkspaceFiles,
 };
 
 use crate::sandbox::SandboxUse;
@@ -55,6 +56,10 @@ impl NoCaseWorkspace {
     }
 
     pub fn directory(&self) -> &Utf8Path {
+        match self.0 {}
+    }
+
+    pub fn container(&self) -> Option<&ContainerSettings> {
         match self.0 {}
     }
 

@@ -156,7 +156,7 @@ async fn scripts_of_hooks_are_found_beside_the_suite() {
     let words = ["sh", "../scripts/setup.sh", "../scripts/data", "{{workspace_path}}"];
     hook.command = HookCommand::Argv(words.map(str::to_owned).to_vec());
     let case = run.prepare(&Workspace { setup: Some(hook), ..run.workspace() }).await.unwrap();
-    let expected = format!("{} {}\n", run.suite.join("evals/../scripts/data"), case.path());
+    let expected = format!("{} {}\n", run.suite.join("scripts/data"), case.path());
     assert_eq!(read(&case, "made-by-script"), expected);
 }
 
@@ -325,7 +325,7 @@ async fn a_command_runs_in_a_copy_with_its_overlay() {
     let question = CommandQuestion {
         cwd: Some(".".to_owned()),
         overlay: Some(run.suite.join("hidden")),
-        overlay_files: Vec::new(),
+        overlay_files: vec![run.suite.join("hidden/tests/test.sh")],
         collect: Some("reports/*.xml".to_owned()),
         ..command(
             "sh tests/test.sh && echo \"$EVALRIG_WORKSPACE\" && pwd && mkdir reports \
