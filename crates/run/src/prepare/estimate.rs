@@ -1,10 +1,11 @@
 //! Estimates the calls and the cost of a run (`--dry-run`). Token counts are derived from the length of
 //! texts, so costs are a range; targets without a known price are listed.
 
+use camino::Utf8Path;
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
-    Answers, Block, Evidence, GradingOptions, JudgeQuestion, Judging, Message, Question, Step,
-    Transcript,
+    Answers, Block, Evidence, Fault, GradingOptions, JudgeQuestion, Judging, Message, Question,
+    Step, Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 
@@ -89,13 +90,14 @@ impl Estimate {
 /// The questions to judges about an empty answer, which are as many as about any other.
 fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Vec<JudgeQuestion> {
     let transcript = Transcript::default();
+    let test = &suite.suite.tests[case.test];
     let evidence = Evidence {
         suite: &suite.suite.name,
-        test: &suite.suite.tests[case.test],
+        test,
         trial: case.trial,
         transcript: &transcript,
         files: &suite.files,
-        workspace: None,
+        workspace: test.workspace.as_ref().map(|_| &AssumedFiles as &dyn WorkspaceFiles),
         given_skills: None,
         arm: None,
     };
@@ -111,6 +113,24 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
     questions.collect()
 }
 
+/// A workspace in which every file exists, so that judges of files are asked.
+#[derive(Debug)]
+struct AssumedFiles;
+
+impl WorkspaceFiles for AssumedFiles {
+    fn path(&self) -> &Utf8Path {
+        Utf8Path::new("/")
+    }
+
+    fn read(&self, _: &str, _: u64) -> Result<Option<Vec<u8>>, Fault> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn list(&self) -> Result<&[String], Fault> {
+        Ok(&[])
+    }
+}
+
 fn tokens(messages: &[Message]) -> u64 {
     let blocks = messages.iter().flat_map(|message| &message.content);
     let characters: usize = blocks
@@ -123,7 +143,7 @@ fn tokens(messages: &[Message]) -> u64 {
     (characters / CHARACTERS) as u64
 }
 
-fn file_size(path: Option<&camino::Utf8Path>) -> usize {
+fn file_size(path: Option<&Utf8Path>) -> usize {
     let size = path.and_then(|path| std::fs::metadata(path).ok());
     size.map_or(0, |found| usize::try_from(found.len()).unwrap_or(0))
 }
