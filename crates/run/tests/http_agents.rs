@@ -90,6 +90,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         attachments: evalrig_run::setting::FilesMode::Inline,
         files: &files,
         scratch: "/tmp".into(),
+        home: None,
         place: None,
         confinement: None,
         stop: None,

@@ -88,6 +88,7 @@ impl Place {
             attachments: FilesMode::Inline,
             files: &Disk,
             scratch: &scratch,
+            home: None,
             place: None,
             confinement: None,
             stop: None,

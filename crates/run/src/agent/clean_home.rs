@@ -141,8 +141,11 @@ impl UserEnvironment {
 }
 
 fn is_passed_on(name: &str, layout: &HomeLayout) -> bool {
-    let mut listed = PASSED_ON.iter().chain(layout.variables);
-    listed.any(|listed| match listed.strip_suffix('*') {
+    is_listed(name, PASSED_ON.iter().chain(layout.variables))
+}
+
+fn is_listed<'l>(name: &str, mut list: impl Iterator<Item = &'l &'static str>) -> bool {
+    list.any(|listed| match listed.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => *listed == name,
     })
@@ -152,6 +155,30 @@ fn is_passed_on(name: &str, layout: &HomeLayout) -> bool {
 pub(crate) fn removed_variables(layout: &HomeLayout, user: &UserEnvironment) -> Vec<String> {
     let names = user.variables.iter().map(|(name, _)| name);
     names.filter(|name| !is_passed_on(name, layout)).cloned().collect()
+}
+
+/// Variables that a container gets if the user has them; a name that ends in `*` is a prefix.
+const IN_CONTAINERS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TERM",
+    "TZ",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+/// Names of the user's variables that a program gets in a container, where paths of the user mean nothing.
+pub(crate) fn container_variables(layout: &HomeLayout, user: &UserEnvironment) -> Vec<String> {
+    let is_given = |name: &str| is_listed(name, IN_CONTAINERS.iter().chain(layout.variables));
+    let names = user.variables.iter().map(|(name, _)| name);
+    names.filter(|name| is_given(name)).cloned().collect()
 }
 
 /// The variables that lead a program to its clean home.

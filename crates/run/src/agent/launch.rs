@@ -13,7 +13,8 @@ use crate::setting::{ConnectContext, LoginRule, NetworkRule, SandboxName, withou
 
 use super::Agent;
 use super::clean_home::{
-    HomeLayout, Login, UserEnvironment, clean_environment, create_clean_home, removed_variables,
+    HomeLayout, Login, UserEnvironment, clean_environment, container_variables, create_clean_home,
+    removed_variables,
 };
 use super::process::{ProcessSpec, TARGET_GRACE};
 use super::request::{AttemptFault, Request};
@@ -106,11 +107,34 @@ impl ProcessConfinement {
         !matches!(self.sandbox.name(), "none" | "home")
     }
 
-    pub(crate) fn view(&self, writable: Vec<Utf8PathBuf>) -> SandboxView {
+    /// Whether programs run in a container.
+    pub(crate) fn is_container(&self) -> bool {
+        self.sandbox.is_container()
+    }
+
+    /// The container of a case: what its workspace says, and for the rest the target.
+    pub(crate) fn container_for(&self, workspace: Option<&ContainerSettings>) -> ContainerSettings {
+        let own = self.container.clone();
+        match workspace.cloned() {
+            None => own,
+            Some(ContainerSettings { image, memory, cpus }) => ContainerSettings {
+                image: image.or(own.image),
+                memory: memory.or(own.memory),
+                cpus: cpus.or(own.cpus),
+            },
+        }
+    }
+
+    /// `container` is that of the workspace.
+    pub(crate) fn view(
+        &self,
+        writable: Vec<Utf8PathBuf>,
+        container: Option<&ContainerSettings>,
+    ) -> SandboxView {
         SandboxView {
             writable,
             network: self.network,
-            container: self.container.clone(),
+            container: self.container_for(container),
             ..SandboxView::default()
         }
     }
@@ -136,22 +160,34 @@ impl Launch {
         let Some(confinement) = request.confinement else {
             return Ok(Self { program: start.into(), without });
         };
+        let user = UserEnvironment::current();
+        let mut writable = vec![request.scratch()?.to_owned()];
         if confinement.home != HomeRule::User {
-            let user = UserEnvironment::current();
-            let home =
-                request.scratch()?.join(format!("home-{}-{}", request.attempt, request.call));
-            make_home(&home, confinement, layout, &user)?;
+            let home = match request.home {
+                Some(home) => home.to_owned(),
+                None => writable[0].join(format!("home-{}-{}", request.attempt, request.call)),
+            };
+            let is_shared = request.home.is_some() && request.attempt == 1 && home.exists();
+            if !is_shared {
+                make_home(&home, confinement, layout, &user)?;
+            }
             let mut env = clean_environment(&home, layout);
             env.append(&mut start.env);
             start.env = env;
             without.extend(removed_variables(layout, &user));
+            writable.push(home);
         }
-        let mut writable = vec![request.scratch()?.to_owned()];
         writable.extend(request.place.map(|place| place.workspace.to_owned()));
         if request.place.is_none() {
             writable.push(start.cwd.clone());
         }
-        let view = confinement.view(writable);
+        let container = request.place.and_then(|place| place.container);
+        let mut view = confinement.view(writable, container);
+        if confinement.is_container() {
+            // It inherits nothing, and its client needs the variables of the user.
+            view.variables = container_variables(layout, &user);
+            without.clear();
+        }
         let program = confinement
             .sandbox
             .wrap(start, &view)
@@ -186,6 +222,13 @@ fn make_home(
     layout: &HomeLayout,
     user: &UserEnvironment,
 ) -> Result<(), Fault> {
+    if home.exists() {
+        // Of an earlier attempt in the same conversation.
+        crate::disk::remove_tree(home).map_err(|error| {
+            let message = format!("cannot remove the home of the last attempt: {error}");
+            Fault::new(Stage::Target, FaultKind::Io, message)
+        })?;
+    }
     if let HomeRule::Copy(original) = &confinement.home {
         let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &|_| false };
         crate::disk::create_directories(home, crate::disk::Access::Private)

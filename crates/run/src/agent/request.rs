@@ -5,7 +5,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::PlacedFile;
 use evalrig_core::model::{
-    Call, Fault, FaultKind, FileRef, Map, Message, NamedAssertion, SkillUse, Stage, Transcript,
+    Call, ContainerSettings, Fault, FaultKind, FileRef, Map, Message, NamedAssertion, SkillUse,
+    Stage, Transcript,
 };
 use evalrig_core::source::Files;
 
@@ -45,6 +46,8 @@ pub struct Request<'a> {
     pub files: &'a dyn Files,
     /// Path of a directory for temporary files, which is removed afterwards.
     pub scratch: &'a Utf8Path,
+    /// The home that the tests of a conversation share; `None` for one that only this attempt has.
+    pub home: Option<&'a Utf8Path>,
     /// Where processes run; `None` without a workspace.
     pub place: Option<&'a CasePlace<'a>>,
     /// The home and the sandbox of processes; `None` if they run as evalrig does.
@@ -64,6 +67,8 @@ pub struct CasePlace<'a> {
     pub env: &'a [(String, String)],
     /// The attached files that are in the workspace.
     pub placed: &'a [PlacedFile],
+    /// The container of the workspace.
+    pub container: Option<&'a ContainerSettings>,
 }
 
 /// An agent may be stopped once every assertion of its test is decided (`stop_on_trigger`).

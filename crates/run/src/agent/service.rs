@@ -314,6 +314,7 @@ pub(crate) mod testing {
             attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
+            home: None,
             place: None,
             confinement: None,
             stop: None,

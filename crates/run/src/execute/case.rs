@@ -1,5 +1,6 @@
 //! Runs one case: asks the target, then grades the answer with the help of scripts and judges.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ impl<'a> CaseWork<'a> {
         }
         // Before the agent runs, which might change its own skills.
         let setup = self.setup();
-        let scratch = CaseScratch::new(self);
+        let scratch = CaseScratch::new(self, chain.home.clone());
         let connected = self.suite_job().target(&self.case.target);
         let workspaces =
             connected.and_then(|connected| AttemptWorkspaces::of(self, connected, chain));
@@ -313,6 +314,7 @@ impl<'a> CaseWork<'a> {
             attachments: FilesMode::Inline,
             files: &suite.files,
             scratch: scratch.of(connected),
+            home: scratch.home.as_deref(),
             place: None,
             confinement: None,
             stop: stops.then_some(StopRule(&test.assertions)),
@@ -449,16 +451,30 @@ fn explain_faults(grades: &mut [AssertionGrade], fault: &Fault, message: &str) {
     }
 }
 
-/// The directory for temporary files of a case. Only process targets get their own.
+/// The directories for temporary files of a case. Only process targets get their own, and every call of
+/// a judge, because the agent could have prepared files for it.
 pub(super) struct CaseScratch<'a> {
     shared: &'a Utf8Path,
     own: OnceLock<Utf8PathBuf>,
     number: usize,
+    judges: AtomicUsize,
+    /// That of the conversation.
+    home: Option<Utf8PathBuf>,
 }
 
 impl<'a> CaseScratch<'a> {
-    fn new(work: &CaseWork<'a>) -> Self {
-        Self { shared: &work.job.options.scratch, own: OnceLock::new(), number: work.number }
+    fn new(work: &CaseWork<'a>, home: Option<Utf8PathBuf>) -> Self {
+        let (own, judges) = (OnceLock::new(), AtomicUsize::new(0));
+        Self { shared: &work.job.options.scratch, own, number: work.number, judges, home }
+    }
+
+    /// A new one for each call.
+    pub(super) fn for_judge(&self) -> Utf8PathBuf {
+        self.judge_path(self.judges.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn judge_path(&self, call: usize) -> Utf8PathBuf {
+        self.shared.join(format!("{}-judge-{call}", self.number))
     }
 
     pub(super) fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
@@ -472,9 +488,10 @@ impl<'a> CaseScratch<'a> {
 
 impl Drop for CaseScratch<'_> {
     fn drop(&mut self) {
-        if let Some(own) = self.own.get() {
-            // Fails when the process never created it.
-            let _ = crate::disk::remove_tree(own);
+        let judges = (0..self.judges.load(Ordering::Relaxed)).map(|call| self.judge_path(call));
+        for path in judges.chain(self.own.get().cloned()) {
+            // Fails when no process has created it.
+            let _ = crate::disk::remove_tree(&path);
         }
     }
 }

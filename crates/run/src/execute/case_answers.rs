@@ -67,7 +67,8 @@ impl CaseWork<'_> {
             Some(workspace) => {
                 let connected = self.suite_job().target(&self.case.target);
                 let confinement = connected.and_then(|connected| connected.confinement());
-                let view = confinement.map(|found| found.view(Vec::new()));
+                let container = workspace.container();
+                let view = confinement.map(|found| found.view(Vec::new(), container));
                 let sandbox = confinement
                     .filter(|found| found.hides_files())
                     .zip(view.as_ref())
@@ -118,7 +119,8 @@ impl CaseWork<'_> {
             timeout: connected.timeout(),
             attachments: FilesMode::Inline,
             files: &suite.files,
-            scratch: scratch.of(connected),
+            scratch: &scratch.for_judge(),
+            home: None,
             place: None,
             confinement: None,
             stop: None,

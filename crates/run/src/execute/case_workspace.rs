@@ -19,15 +19,32 @@ use crate::workspace::{CaseFacts, CaseWorkspace, Workspaces};
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
 
-/// What a chain of cases shares: tests of one conversation go on in one workspace.
-#[derive(Debug, Default)]
+/// What a chain of cases shares: tests of one conversation go on in one workspace, with one home.
+#[derive(Debug)]
 pub(super) struct ChainState {
     workspace: Option<CaseWorkspace>,
+    /// The home of the agent; `None` for a single case. Removed with the chain.
+    pub(super) home: Option<Utf8PathBuf>,
     /// Whether a later case of the chain goes on in the workspace.
     pub(super) has_next: bool,
 }
 
+impl Drop for ChainState {
+    fn drop(&mut self) {
+        if let Some(home) = &self.home {
+            // Fails if no agent needed it.
+            let _ = crate::disk::remove_tree(home);
+        }
+    }
+}
+
 impl ChainState {
+    /// Of a chain with this many cases, the first of which has this number.
+    pub(super) fn new(scratch: &Utf8Path, first: usize, length: usize) -> Self {
+        let home = (length > 1).then(|| scratch.join(format!("home-{first}")));
+        Self { workspace: None, home, has_next: false }
+    }
+
     pub(super) fn take_workspace(&mut self) -> Option<CaseWorkspace> {
         self.workspace.take()
     }
@@ -145,6 +162,7 @@ impl Agent for WorkspaceAgent<'_> {
                 cwd: workspace.cwd(),
                 env: &env,
                 placed: &self.attempts.placed,
+                container: self.attempts.workspace.container.as_ref(),
             };
             let begun = Instant::now();
             let mut answered =

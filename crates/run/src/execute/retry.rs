@@ -219,6 +219,7 @@ mod tests {
             attachments: crate::setting::FilesMode::Inline,
             files: &files,
             scratch: "/tmp".into(),
+            home: None,
             place: None,
             confinement: None,
             stop: None,

@@ -330,7 +330,7 @@ impl Worker {
 
     async fn run_chain(&self, mut cursor: ChainCursor) {
         let length = self.job.suites[cursor.suite].job.chains[cursor.chain].len();
-        let mut chain = ChainState::default();
+        let mut chain = ChainState::new(&self.job.options.scratch, cursor.first, length);
         while cursor.done < length {
             let _slot = match &self.slots {
                 Some(slots) => slots.acquire().await.ok(),

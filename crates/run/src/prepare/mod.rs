@@ -2,6 +2,7 @@
 //! found here, before anything is called.
 
 mod arm;
+mod container;
 mod estimate;
 mod judge;
 mod regrade;
@@ -118,6 +119,7 @@ pub(crate) fn plan_cases(
     job.connected = pool.connect(scope, wanted, &mut errors);
     job.variants = variants;
     job.judges = judges.of_targets;
+    container::check_containers(job, &mut errors);
     errors.warnings.extend(unreported::find_unreported(job));
     errors
 }

@@ -38,13 +38,13 @@ const HIDDEN_PROC: &[&str] = &["/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc
 const WITHOUT: &[&str] =
     &["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GPG_AGENT_INFO"];
 
-/// Who runs it.
+/// The user that bubblewrap runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BwrapUser {
-    /// Whoever runs evalrig.
+    /// The user of evalrig.
     Current,
-    /// For tests.
-    #[cfg_attr(not(test), allow(dead_code, reason = "only tests run it as somebody else"))]
+    /// Not root, for tests that run as root.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests use another user"))]
     Ordinary,
 }
 

@@ -23,6 +23,10 @@ impl Sandbox for Docker {
         "docker"
     }
 
+    fn is_container(&self) -> bool {
+        true
+    }
+
     fn available(&self, container: &ContainerSettings) -> Result<(), String> {
         self.container().available(container)
     }

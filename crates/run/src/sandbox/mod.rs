@@ -104,6 +104,11 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     /// As it is written in `sandbox`.
     fn name(&self) -> &'static str;
 
+    /// Whether programs run in a container, which needs an image.
+    fn is_container(&self) -> bool {
+        false
+    }
+
     /// Whether it works here, to be asked before anything is called. Takes up to some seconds.
     fn available(&self, container: &ContainerSettings) -> Result<(), String>;
 

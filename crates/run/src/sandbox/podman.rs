@@ -32,6 +32,10 @@ impl Sandbox for Podman {
         "podman"
     }
 
+    fn is_container(&self) -> bool {
+        true
+    }
+
     fn available(&self, container: &ContainerSettings) -> Result<(), String> {
         self.container().available(container)
     }

@@ -139,6 +139,7 @@ mod tests {
             attachments: crate::setting::FilesMode::Inline,
             files: &Disk,
             scratch: "/tmp".into(),
+            home: None,
             place: None,
             confinement: None,
             stop: None,
