@@ -401,3 +401,42 @@ fn a_real_podman_confines_agent_and_checks() {
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&left.stdout), "", "a container is left");
 }
+
+#[test]
+fn grading_again_uses_what_the_agent_did_and_runs_nothing_in_a_workspace() {
+    let tests = json!([{"id": "a", "criteria": "c", "input": "go", "assert": [
+        {"type": "files", "name": "changes", "created": ["out.txt"], "modified": ["start.txt"], "only": ["*.txt"]},
+        {"type": "files", "name": "existing", "exists": ["other.txt"]},
+        {"type": "contains", "name": "text", "value": "done", "file": "out.txt"},
+        {"type": "command", "name": "command", "run": "echo ran >> \"$RAN\""},
+    ]}]);
+    for (keep, measured) in [("always", true), ("never", false)] {
+        let project = Project::empty();
+        let env = json!({"RAN": project.path("ran")});
+        let workspace =
+            json!({"template": "./t", "setup": "echo setup >> \"$RAN\"", "env": env, "keep": keep});
+        project.write("EVAL.yaml", &suite(&workspace, &tests));
+        project.write("t/start.txt", "start\n");
+        project.write("t/other.txt", "");
+        let agent = "echo done > out.txt; echo more >> start.txt; echo ok";
+        project.write(".evalrig/targets.yaml", &target(&json!({"command": agent})));
+        project.run(&["--quiet"]).exits(0);
+        assert_eq!(project.lines("ran"), ["setup", "ran"]);
+        let before = project.row("a");
+        project.evalrig(&["grade", support::LATEST, "--output", "again.jsonl", "--quiet"]).exits(3);
+        assert_eq!(project.lines("ran"), ["setup", "ran"], "{keep}");
+        let rows = project.rows_of("again.jsonl");
+        assert_eq!(rows[0]["workspace"], before["workspace"], "{keep}");
+        let outcome = |name: &str| {
+            let results = rows[0]["evaluatorResults"].as_array().unwrap();
+            let found = results.iter().find(|one| one["name"] == name).unwrap();
+            (text(&found["outcome"]), found["score"].as_f64())
+        };
+        let graded = ("graded".to_owned(), Some(1.0));
+        assert_eq!(outcome("changes"), graded, "{keep}");
+        for name in ["existing", "text"] {
+            assert_eq!(outcome(name) == graded, measured, "{keep} {name}: {:?}", outcome(name));
+        }
+        assert_eq!(outcome("command").0, "errored", "{keep}");
+    }
+}

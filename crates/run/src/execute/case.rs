@@ -1,10 +1,8 @@
 //! Runs one case: asks the target, then grades the answer with the help of scripts and judges.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::{NOT_IN_THIS_ARM, grade};
 use evalrig_core::model::{
     Answers, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions, OnTimeout, Stage,
@@ -19,10 +17,11 @@ use crate::event::Event;
 use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
-use crate::workspace::CaseWorkspace;
+use crate::workspace::{CaseWorkspace, KeptWorkspace};
 
 use super::answer_memory::MemoryShare;
 use super::case_answers::JudgeCalls;
+use super::case_scratch::CaseScratch;
 use super::case_workspace::{AttemptWorkspaces, ChainState};
 use super::connected_target::ConnectedTarget;
 use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
@@ -137,7 +136,7 @@ impl<'a> CaseWork<'a> {
         }
         // Before the agent runs, which might change its own skills.
         let setup = self.setup();
-        let scratch = CaseScratch::new(self, chain.home.clone());
+        let scratch = CaseScratch::new(&self.job.options.scratch, self.number, chain.home.clone());
         let connected = self.suite_job().target(&self.case.target);
         let workspaces =
             connected.and_then(|connected| AttemptWorkspaces::of(self, connected, chain));
@@ -159,7 +158,12 @@ impl<'a> CaseWork<'a> {
         let memory = self.shared.reserve_memory(&answered.transcript).await;
         let mut is_kept = origin != AnswerOrigin::Target;
         let workspace = workspaces.as_ref().and_then(AttemptWorkspaces::take);
-        let surroundings = CaseSurroundings { scratch: &scratch, workspace: workspace.as_ref() };
+        let kept = self.kept_workspace(&answered.transcript);
+        let surroundings = CaseSurroundings {
+            scratch: &scratch,
+            workspace: workspace.as_ref(),
+            kept: kept.as_ref(),
+        };
         let (mut grades, usage) = self.grade(&answered, &mut is_kept, surroundings).await;
         self.explain_unreported(&mut grades);
         let transcript = &answered.transcript;
@@ -391,7 +395,7 @@ impl<'a> CaseWork<'a> {
             trial: self.case.trial,
             transcript: &answered.transcript,
             files: &suite.files,
-            workspace: around.workspace.map(|workspace| workspace as &dyn WorkspaceFiles),
+            workspace: around.files(),
             given_skills: given_skills.as_deref(),
             arm: suite.variant(&self.case.target).and_then(|variant| variant.arm.as_deref()),
         };
@@ -421,6 +425,15 @@ impl<'a> CaseWork<'a> {
 pub(super) struct CaseSurroundings<'a> {
     pub(super) scratch: &'a CaseScratch<'a>,
     pub(super) workspace: Option<&'a CaseWorkspace>,
+    /// Of an earlier run.
+    kept: Option<&'a KeptWorkspace>,
+}
+
+impl<'a> CaseSurroundings<'a> {
+    fn files(&self) -> Option<&'a dyn WorkspaceFiles> {
+        let kept = self.kept.map(|kept| kept as &dyn WorkspaceFiles);
+        self.workspace.map(|workspace| workspace as &dyn WorkspaceFiles).or(kept)
+    }
 }
 
 /// A target that gave nothing to grade.
@@ -448,50 +461,5 @@ fn explain_faults(grades: &mut [AssertionGrade], fault: &Fault, message: &str) {
             message.clone_into(&mut found.message);
         }
         explain_faults(&mut one.members, fault, message);
-    }
-}
-
-/// The directories for temporary files of a case. Only process targets get their own, and every call of
-/// a judge, because the agent could have prepared files for it.
-pub(super) struct CaseScratch<'a> {
-    shared: &'a Utf8Path,
-    own: OnceLock<Utf8PathBuf>,
-    number: usize,
-    judges: AtomicUsize,
-    /// That of the conversation.
-    home: Option<Utf8PathBuf>,
-}
-
-impl<'a> CaseScratch<'a> {
-    fn new(work: &CaseWork<'a>, home: Option<Utf8PathBuf>) -> Self {
-        let (own, judges) = (OnceLock::new(), AtomicUsize::new(0));
-        Self { shared: &work.job.options.scratch, own, number: work.number, judges, home }
-    }
-
-    /// A new one for each call.
-    pub(super) fn for_judge(&self) -> Utf8PathBuf {
-        self.judge_path(self.judges.fetch_add(1, Ordering::Relaxed))
-    }
-
-    fn judge_path(&self, call: usize) -> Utf8PathBuf {
-        self.shared.join(format!("{}-judge-{call}", self.number))
-    }
-
-    pub(super) fn of(&self, connected: &ConnectedTarget) -> &Utf8Path {
-        if connected.is_process() {
-            self.own.get_or_init(|| self.shared.join(self.number.to_string()))
-        } else {
-            self.shared
-        }
-    }
-}
-
-impl Drop for CaseScratch<'_> {
-    fn drop(&mut self) {
-        let judges = (0..self.judges.load(Ordering::Relaxed)).map(|call| self.judge_path(call));
-        for path in judges.chain(self.own.get().cloned()) {
-            // Fails when no process has created it.
-            let _ = crate::disk::remove_tree(&path);
-        }
     }
 }

@@ -15,7 +15,8 @@ use crate::sandbox::SandboxUse;
 use crate::setting::FilesMode;
 use crate::workspace::CaseWorkspace;
 
-use super::case::{CaseScratch, CaseSurroundings, CaseWork};
+use super::case::{CaseSurroundings, CaseWork};
+use super::case_scratch::CaseScratch;
 
 impl CaseWork<'_> {
     pub(super) async fn answer(
@@ -75,7 +76,7 @@ impl CaseWork<'_> {
                     .map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
                 workspace.run_command(question, sandbox).await
             }
-            None => Answer::Failed(Fault::not_measured("the workspace is gone")),
+            None => Answer::Failed(Fault::not_measured("commands, which only `run` executes")),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::{PlacedFile, messages_to_value, placed_files};
-use evalrig_core::model::{KeepRule, Outcome, Workspace, WorkspaceFiles as _};
+use evalrig_core::model::{KeepRule, Outcome, Transcript, Workspace, WorkspaceFiles as _};
 use serde_json::Value;
 
 use crate::agent::{Agent, AttemptFault, CasePlace, Pending, Request};
@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::json::{map_to_json, to_json};
 use crate::lock::locked;
 use crate::results::Row;
-use crate::workspace::{CaseFacts, CaseWorkspace, Workspaces};
+use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
 
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
@@ -67,7 +67,8 @@ pub(super) struct AttemptWorkspaces<'a> {
 }
 
 impl<'a> AttemptWorkspaces<'a> {
-    /// `None` for a case that needs no workspace. A process that is given skills gets an empty one.
+    /// `None` for a case that needs no workspace: a stored answer comes with what the agent did. A process
+    /// that is given skills gets an empty one.
     pub(super) fn of(
         work: &CaseWork<'a>,
         connected: &ConnectedTarget,
@@ -80,7 +81,7 @@ impl<'a> AttemptWorkspaces<'a> {
         let skills = skills.filter(|_| connected.is_process());
         let written = variant.and_then(|variant| variant.workspace.as_ref());
         let written = written.or(test.workspace.as_ref());
-        if written.is_none() && skills.is_none() {
+        if connected.is_stored() || (written.is_none() && skills.is_none()) {
             return None;
         }
         let folder = skill_folder(connected.provider);
@@ -185,6 +186,14 @@ impl Agent for WorkspaceAgent<'_> {
 }
 
 impl CaseWork<'_> {
+    /// The workspace of a stored answer, if it was kept.
+    pub(super) fn kept_workspace(&self, transcript: &Transcript) -> Option<KeptWorkspace> {
+        let connected = self.suite_job().target(&self.case.target);
+        connected.filter(|connected| connected.is_stored())?;
+        let path = transcript.files.as_ref()?.path.as_deref()?;
+        KeptWorkspace::open(path, &self.test().workspace.as_ref()?.ignore)
+    }
+
     /// Ends the workspace of a graded case: hooks, then keeping or removing it.
     pub(super) async fn end_workspace(
         &self,

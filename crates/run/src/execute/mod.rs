@@ -13,6 +13,7 @@ mod backlog;
 mod cancel;
 mod case;
 mod case_answers;
+mod case_scratch;
 mod case_setup;
 mod case_workspace;
 mod connected_target;

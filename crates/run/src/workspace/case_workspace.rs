@@ -20,7 +20,7 @@ use super::case_facts::CaseFacts;
 use super::changes::{WorkspaceEvidence, find_changes};
 use super::command::run_in_copy;
 use super::hook::{HookPlace, directory_inside, run_hook};
-use super::place::{WorkspacePlaces, io_fault};
+use super::place::{KEPT, WorkspacePlaces, io_fault};
 use super::snapshot::WorkspaceSnapshot;
 
 /// A workspace that is ready for its agent. Dropping it removes it.
@@ -189,7 +189,7 @@ impl CaseWorkspace {
     fn move_away(self) -> io::Result<Utf8PathBuf> {
         let scratch = self.places.scratch();
         let run = scratch.file_name().unwrap_or("run");
-        let parent = scratch.parent().unwrap_or(scratch).join(format!("kept-{run}"));
+        let parent = scratch.parent().unwrap_or(scratch).join(format!("{KEPT}{run}"));
         create_directories(&parent, Access::Private)?;
         let mut path = parent.join(&self.label);
         let mut number = 2;
@@ -224,11 +224,7 @@ impl WorkspaceFiles for CaseWorkspace {
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
-        match Disk.read(&self.root.join(path), Reach::Inside(&self.root), limit) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if is_absence(&error) => Ok(None),
-            Err(error) => Err(io_fault(&format!("cannot read `{path}` in the workspace"), &error)),
-        }
+        read_inside(&self.root, path, limit)
     }
 
     fn list(&self) -> Result<&[String], Fault> {
@@ -237,6 +233,19 @@ impl WorkspaceFiles for CaseWorkspace {
             Ok(evidence) => Ok(state.files.get_or_init(|| evidence.files(&state.snapshot))),
             Err(fault) => Err(fault.clone()),
         }
+    }
+}
+
+/// A file of a workspace; `None` if there is none.
+pub(super) fn read_inside(
+    root: &Utf8Path,
+    path: &str,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, Fault> {
+    match Disk.read(&root.join(path), Reach::Inside(root), limit) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if is_absence(&error) => Ok(None),
+        Err(error) => Err(io_fault(&format!("cannot read `{path}` in the workspace"), &error)),
     }
 }
 

@@ -52,6 +52,8 @@ mod hook;
 #[cfg(unix)]
 mod ignore_rules;
 #[cfg(unix)]
+mod kept_workspace;
+#[cfg(unix)]
 mod place;
 #[cfg(unix)]
 mod repo;
@@ -78,7 +80,11 @@ mod workspaces_tests;
 pub use case_facts::CaseFacts;
 #[cfg(unix)]
 pub use case_workspace::CaseWorkspace;
+#[cfg(unix)]
+pub use kept_workspace::KeptWorkspace;
 #[cfg(not(unix))]
-pub use unsupported::{NoCaseWorkspace as CaseWorkspace, NoWorkspaces as Workspaces};
+pub use unsupported::{
+    NoCaseWorkspace as CaseWorkspace, NoKeptWorkspace as KeptWorkspace, NoWorkspaces as Workspaces,
+};
 #[cfg(unix)]
 pub use workspaces::Workspaces;

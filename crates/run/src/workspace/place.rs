@@ -19,6 +19,9 @@ use evalrig_core::model::{Fault, FaultKind, Stage};
 use crate::descriptor::{self, DescriptorWait};
 use crate::disk::{Access, CopyError, create_directories, create_new_directory, set_mode};
 
+/// How the names of directories begin that hold kept workspaces.
+pub(super) const KEPT: &str = "kept-";
+
 /// Paths of new directories.
 #[derive(Debug)]
 pub(super) struct WorkspacePlaces {

@@ -97,3 +97,27 @@ impl WorkspaceFiles for NoCaseWorkspace {
         match self.0 {}
     }
 }
+
+/// Never made.
+#[derive(Debug)]
+pub struct NoKeptWorkspace(std::convert::Infallible);
+
+impl NoKeptWorkspace {
+    pub fn open(_: &str, _: &[String]) -> Option<Self> {
+        None
+    }
+}
+
+impl WorkspaceFiles for NoKeptWorkspace {
+    fn path(&self) -> &Utf8Path {
+        match self.0 {}
+    }
+
+    fn read(&self, _: &str, _: u64) -> Result<Option<Vec<u8>>, Fault> {
+        match self.0 {}
+    }
+
+    fn list(&self) -> Result<&[String], Fault> {
+        match self.0 {}
+    }
+}
