@@ -21,6 +21,7 @@ const COMMAND_LINE_ONLY: &[(&str, RefusedBecause)] = &[
     ("force", RefusedBecause::OneRun),
     ("failed", RefusedBecause::OneRun),
     ("resume", RefusedBecause::OneRun),
+    ("reuse_arm", RefusedBecause::OneRun),
     ("watch", RefusedBecause::OneRun),
 ];
 

@@ -233,10 +233,16 @@ impl<'r> Iteration<'r> {
         .collect()
     }
 
-    fn history(&self, rows: Vec<Row>) -> SkillHistory {
+    fn history(&self, mut rows: Vec<Row>) -> SkillHistory {
+        // One configuration alone is compared with none.
+        if rows.iter().all(|row| row.baseline_arm) {
+            rows.iter_mut().for_each(|row| row.baseline_arm = false);
+        }
         let name = self.directory.file_name().unwrap_or("iteration").to_owned();
         let started = rows.iter().map(|row| row.timestamp.clone()).min().unwrap_or_default();
-        let cases = rows.iter().map(|row| (&*row.eval_id, &*row.target, row.trial));
+        let variants: Vec<_> = rows.iter().map(Row::variant).collect();
+        let cases =
+            rows.iter().zip(&variants).map(|(row, variant)| (&*row.eval_id, &**variant, row.trial));
         let file = shown_path(&self.directory, self.root);
         let mut hash = Fnv1a::default();
         rows.iter().for_each(|row| hash.add_text(&row.test_hash));
@@ -332,7 +338,8 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["iteration-1", "iteration-2"]);
         let row = &found[0].rows[0];
-        assert_eq!((&*row.dataset, &*row.eval_id, &*row.target), ("csv", "0", "with_skill"));
+        assert_eq!((&*row.dataset, &*row.eval_id, &*row.target), ("csv", "0", "agent"));
+        assert_eq!(row.arm.as_deref(), Some("with"));
         assert_eq!(row.test_name.as_deref(), Some("top"));
         assert_eq!(row.question().as_deref(), Some("Which?"));
         assert_eq!(row.candidate_answer.as_deref(), Some("November"));
