@@ -65,24 +65,28 @@ impl Desk {
         if !body.is_object() {
             return Ok(document(400, &wire.error(400, "the body is not a JSON object")));
         }
-        let turn = Turn::of(wire.entries(&body));
+        let turn = Turn::of(wire.entries(&body), &body);
         let reply = self.play.choose(&turn, &text);
         let delay = self.play.delay(reply);
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
-        self.reply(wire, &body, &turn, reply)
+        self.reply(wire, path, &body, &turn, reply)
     }
 
     fn reply(
         &self,
         wire: &dyn Wire,
+        path: &str,
         body: &Value,
         turn: &Turn,
         reply: &Reply,
     ) -> Result<Response<Canned>, io::Error> {
         match &reply.kind {
-            Kind::Answer(answer) => Ok(self.write(wire, body, turn, answer)),
+            Kind::Answer(answer) => {
+                let is_streamed = wire.is_streamed(path, body);
+                Ok(self.write(wire, is_streamed, body, turn, answer))
+            }
             Kind::Status { status, headers, body } => {
                 Ok(fault(wire, *status, headers, body.as_ref()))
             }
@@ -94,6 +98,7 @@ impl Desk {
     fn write(
         &self,
         wire: &dyn Wire,
+        is_streamed: bool,
         body: &Value,
         turn: &Turn,
         answer: &Answer,
@@ -107,7 +112,7 @@ impl Desk {
             serial: format!("{:014x}{number:06x}", self.opened),
             created: since_epoch().as_secs(),
         };
-        let mut response = if body["stream"] == true {
+        let mut response = if is_streamed {
             let mut response = Response::new(Canned::streamed(wire.events(&exchange)));
             let headers = response.headers_mut();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -1,7 +1,7 @@
 //! A canned model server on loopback, for tests, benches and end-to-end scripts.
 //!
-//! It speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages, plain and streamed,
-//! well enough that real agents run the tool calls it makes. What it answers is a [`Script`]:
+//! It speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Gemini
+//! `generateContent`, plain and streamed, well enough that real agents run the tool calls it makes. What it answers is a [`Script`]:
 //! an ordered list of rules with a default at the end.
 //!
 //! ```

@@ -69,6 +69,7 @@ pub struct Rule {
     when_tool: Option<String>,
     when_body: Option<String>,
     after_tool: Option<bool>,
+    with_tools: Option<bool>,
     times: Option<usize>,
     reply: Reply,
 }
@@ -76,7 +77,15 @@ pub struct Rule {
 impl Rule {
     /// A rule that always fires.
     pub fn new(reply: Reply) -> Self {
-        Self { when: None, when_tool: None, when_body: None, after_tool: None, times: None, reply }
+        Self {
+            when: None,
+            when_tool: None,
+            when_body: None,
+            after_tool: None,
+            with_tools: None,
+            times: None,
+            reply,
+        }
     }
 
     /// Fires only when the user's last words contain this text. Results of tools are not words of
@@ -116,6 +125,13 @@ impl Rule {
         self
     }
 
+    /// Fires only when the request offers no tools.
+    #[must_use]
+    pub fn without_tools(mut self) -> Self {
+        self.with_tools = Some(false);
+        self
+    }
+
     /// Fires at most this often; then the next rule that matches is taken.
     #[must_use]
     pub fn times(mut self, times: usize) -> Self {
@@ -126,6 +142,7 @@ impl Rule {
     fn matches(&self, turn: &Turn, body: &str) -> bool {
         let result = turn.tool_result.as_deref();
         self.after_tool.is_none_or(|after| after == result.is_some())
+            && self.with_tools.is_none_or(|with| with == turn.has_tools)
             && self.when.as_ref().is_none_or(|text| turn.user_text.contains(text.as_str()))
             && self
                 .when_tool
@@ -171,7 +188,7 @@ mod tests {
     use super::*;
 
     fn turn(user: &str, tool: Option<&str>) -> Turn {
-        Turn { user_text: user.into(), tool_result: tool.map(Into::into) }
+        Turn { user_text: user.into(), tool_result: tool.map(Into::into), has_tools: true }
     }
 
     #[test]
@@ -200,6 +217,18 @@ mod tests {
         assert_eq!(ask("a word", None), Reply::text("call"));
         assert_eq!(ask("a word", Some("nothing")), Reply::text("done"));
         assert_eq!(ask("", Some("is xyzzy")), Reply::text("found"));
+    }
+
+    #[test]
+    fn a_rule_may_be_for_requests_without_tools() {
+        let play = Play::new(
+            Script::new()
+                .rule(Rule::new(Reply::text("title")).without_tools())
+                .rule(Rule::new(Reply::text("answer")).when("a")),
+        );
+        let without = Turn { has_tools: false, ..turn("a", None) };
+        assert_eq!(play.choose(&without, ""), &Reply::text("title"));
+        assert_eq!(play.choose(&turn("a", None), ""), &Reply::text("answer"));
     }
 
     #[test]

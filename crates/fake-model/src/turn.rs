@@ -18,14 +18,17 @@ pub(crate) struct Turn {
     pub(crate) user_text: String,
     /// The tool results since the model spoke last, if there are any.
     pub(crate) tool_result: Option<String>,
+    /// Whether the model may call tools. Agents also make requests without, such as for a title.
+    pub(crate) has_tools: bool,
 }
 
 impl Turn {
     /// Entries between two turns of the model belong together: agents send a prompt in several
     /// parts, and put notes of their own beside a tool result. Where there is a tool result, the
     /// text beside it (a loaded skill, a reminder) is not what the user said.
-    pub(crate) fn of(entries: impl IntoIterator<Item = Entry>) -> Self {
-        let mut turn = Self::default();
+    pub(crate) fn of(entries: impl IntoIterator<Item = Entry>, body: &Value) -> Self {
+        let has_tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        let mut turn = Self { has_tools, ..Self::default() };
         let mut words: Vec<String> = Vec::new();
         let mut results: Vec<String> = Vec::new();
         for entry in entries {
@@ -93,15 +96,16 @@ mod tests {
     #[test]
     fn the_last_prompt_stays_while_tools_run() {
         let first = [user("old"), Entry::Model, user("new"), Entry::Model];
-        let turn = Turn::of(first.into_iter().chain([result("r"), user("skill body")]));
+        let turn = Turn::of(first.into_iter().chain([result("r"), user("skill body")]), &json!({}));
         assert_eq!(turn.user_text, "new");
         assert_eq!(turn.tool_result.as_deref(), Some("r"));
     }
 
     #[test]
     fn answered_tool_results_wait_no_more() {
-        let turn = Turn::of([user("a"), Entry::Model, result("r"), Entry::Model, user("b")]);
-        assert_eq!(turn, Turn { user_text: "b".into(), tool_result: None });
+        let entries = [user("a"), Entry::Model, result("r"), Entry::Model, user("b")];
+        let turn = Turn::of(entries, &json!({"tools": [{"name": "t"}]}));
+        assert_eq!(turn, Turn { user_text: "b".into(), tool_result: None, has_tools: true });
     }
 
     #[test]

@@ -9,8 +9,8 @@ use crate::turn::{Entry, text_of, words_of};
 pub(super) struct Messages;
 
 impl Wire for Messages {
-    fn path(&self) -> &'static str {
-        "/v1/messages"
+    fn paths(&self) -> &'static [&'static str] {
+        &["/v1/messages"]
     }
 
     fn entries(&self, body: &Value) -> Vec<Entry> {

@@ -10,8 +10,8 @@ use crate::turn::{Entry, text_of, words_of};
 pub(super) struct Chat;
 
 impl Wire for Chat {
-    fn path(&self) -> &'static str {
-        "/chat/completions"
+    fn paths(&self) -> &'static [&'static str] {
+        &["/chat/completions"]
     }
 
     fn entries(&self, body: &Value) -> Vec<Entry> {

@@ -3,6 +3,7 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
 mod responses;
 
 use hyper::body::Bytes;
@@ -13,8 +14,12 @@ use crate::turn::Entry;
 
 /// One wire format of a model server.
 pub(crate) trait Wire: Sync {
-    /// How the path of a request in this format ends.
-    fn path(&self) -> &'static str;
+    /// How the path of a request in this format may end.
+    fn paths(&self) -> &'static [&'static str];
+    /// Whether the client asks for server-sent events.
+    fn is_streamed(&self, _path: &str, body: &Value) -> bool {
+        body["stream"] == true
+    }
     /// The conversation of a request.
     fn entries(&self, body: &Value) -> Vec<Entry>;
     /// The reply as one JSON document.
@@ -25,11 +30,12 @@ pub(crate) trait Wire: Sync {
     fn error(&self, status: u16, message: &str) -> Value;
 }
 
-const ALL: [&dyn Wire; 3] = [&chat::Chat, &responses::Responses, &anthropic::Messages];
+const ALL: [&dyn Wire; 4] =
+    [&chat::Chat, &responses::Responses, &anthropic::Messages, &gemini::GenerateContent];
 
 /// The wire format of this path, behind any prefix.
 pub(crate) fn of(path: &str) -> Option<&'static dyn Wire> {
-    ALL.into_iter().find(|wire| path.ends_with(wire.path()))
+    ALL.into_iter().find(|wire| wire.paths().iter().any(|known| path.ends_with(known)))
 }
 
 /// A request and the answer that is to be written for it.
@@ -77,10 +83,12 @@ mod tests {
 
     #[test]
     fn a_format_is_known_behind_any_prefix() {
-        let path = |path| of(path).map(|wire| wire.path());
+        let path = |path| of(path).map(|wire| wire.paths()[0]);
         assert_eq!(path("/openai/deployments/d/chat/completions"), Some("/chat/completions"));
         assert_eq!(path("/v1/responses"), Some("/responses"));
         assert_eq!(path("/proxy/v1/messages"), Some("/v1/messages"));
+        let streamed = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
+        assert_eq!(path(streamed), Some(":generateContent"));
         assert_eq!(path("/v1/embeddings"), None);
     }
 

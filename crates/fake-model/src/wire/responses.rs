@@ -11,8 +11,8 @@ use crate::turn::{Entry, text_of, words_of};
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn path(&self) -> &'static str {
-        "/responses"
+    fn paths(&self) -> &'static [&'static str] {
+        &["/responses"]
     }
 
     fn entries(&self, body: &Value) -> Vec<Entry> {

@@ -177,3 +177,38 @@ fn messages_stream_blocks_in_pieces() {
     assert_eq!(last["usage"]["output_tokens"], 20);
     assert_eq!(events.last().unwrap()["type"], "message_stop");
 }
+
+#[test]
+fn gemini_calls_a_tool_in_a_part() {
+    let contents = json!([{"role": "user", "parts": [{"text": "notes"}]}]);
+    let reply = ask("/v1beta/models/m:generateContent", json!({"contents": contents})).json();
+    let parts = &reply["candidates"][0]["content"]["parts"];
+    assert_eq!(parts[0]["text"], WORDS);
+    assert_eq!(parts[1]["functionCall"]["args"]["command"], "cat a-long-name.txt");
+    let usage = &reply["usageMetadata"];
+    assert_eq!(
+        (&usage["promptTokenCount"], &usage["thoughtsTokenCount"]),
+        (&json!(100), &json!(8))
+    );
+    assert_eq!(usage["candidatesTokenCount"], 12);
+}
+
+#[test]
+fn gemini_streams_the_result_of_a_tool_in_pieces() {
+    let contents = json!([
+        {"role": "user", "parts": [{"text": "notes"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+        {"role": "user", "parts": [
+            {"functionResponse": {"name": "f", "response": {"output": "a word of thirty letters or so"}}},
+            {"text": "a reminder"}
+        ]}
+    ]);
+    let path = "/v1beta/models/m:streamGenerateContent?alt=sse";
+    let events = ask(path, json!({"contents": contents})).events();
+    let parts = |event: &Value| event["candidates"][0]["content"]["parts"][0]["text"].clone();
+    let texts: Vec<_> = events.iter().map(parts).collect();
+    assert!(texts.len() > 1);
+    assert_eq!(joined(texts.iter()), "It says: a word of thirty letters or so");
+    let reasons = events.iter().filter(|event| event["candidates"][0]["finishReason"] == "STOP");
+    assert_eq!(reasons.count(), 1);
+}
