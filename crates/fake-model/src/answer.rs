@@ -12,7 +12,7 @@ use hyper::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::body::Canned;
-use crate::record::{Record, Request};
+use crate::record::{Record, Request, SECRET};
 use crate::reply::{Answer, Kind, Reply};
 use crate::script::Play;
 use crate::turn::Turn;
@@ -61,6 +61,9 @@ impl Desk {
         };
         if head.headers.contains_key(CONTENT_ENCODING) {
             return Ok(document(415, &wire.error(415, "compressed requests are not understood")));
+        }
+        if self.play.key().is_some_and(|key| !carries(&head, key)) {
+            return Ok(document(401, &wire.error(401, "the key is missing or wrong")));
         }
         if !body.is_object() {
             return Ok(document(400, &wire.error(400, "the body is not a JSON object")));
@@ -127,6 +130,12 @@ impl Desk {
         }
         response
     }
+}
+
+/// Whether one of the headers for keys holds this one.
+fn carries(head: &Parts, key: &str) -> bool {
+    let mut values = SECRET.iter().flat_map(|name| head.headers.get_all(*name));
+    values.any(|value| value.to_str().is_ok_and(|value| value.contains(key)))
 }
 
 fn since_epoch() -> Duration {

@@ -41,7 +41,8 @@ pub enum Keep {
 }
 
 /// Headers that carry keys: a log may be shown to others.
-const SECRET: [&str; 4] = ["authorization", "x-api-key", "api-key", "cookie"];
+pub(crate) const SECRET: [&str; 5] =
+    ["authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"];
 
 #[derive(Debug)]
 pub(crate) enum Record {

@@ -16,11 +16,12 @@ pub struct Script {
     pub(crate) rules: Vec<Rule>,
     default: Reply,
     delay_ms: u64,
+    key: Option<String>,
 }
 
 impl Default for Script {
     fn default() -> Self {
-        Self { rules: Vec::new(), default: Reply::text("ok"), delay_ms: 0 }
+        Self { rules: Vec::new(), default: Reply::text("ok"), delay_ms: 0, key: None }
     }
 }
 
@@ -30,7 +31,7 @@ impl Script {
         Self::default()
     }
 
-    /// Reads a script: `{"rules": […], "default": {…}, "delay_ms": 0}`.
+    /// Reads a script: `{"rules": […], "default": {…}, "delay_ms": 0, "key": "…"}`.
     ///
     /// # Errors
     ///
@@ -50,6 +51,13 @@ impl Script {
     #[must_use]
     pub fn otherwise(mut self, reply: Reply) -> Self {
         self.default = reply;
+        self
+    }
+
+    /// Answers requests without this key with status 401.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
         self
     }
 
@@ -170,6 +178,11 @@ impl Play {
         let mut able = rules.filter(|(rule, _)| rule.matches(turn, body));
         able.find(|(rule, fired)| take(rule.times, fired))
             .map_or(&self.script.default, |(rule, _)| &rule.reply)
+    }
+
+    /// The key that requests must carry.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.script.key.as_deref()
     }
 
     pub(crate) fn delay(&self, reply: &Reply) -> Duration {

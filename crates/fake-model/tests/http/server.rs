@@ -152,3 +152,14 @@ fn many_connections_wait_at_the_same_time() {
     assert_eq!((server.connections(), server.requests().len()), (256, 1024));
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_request_without_the_key_is_refused() {
+    let ask = |key: &str| {
+        let server = FakeModel::start(Script::new().key(key));
+        let body = json!({"messages": [{"role": "user", "content": "Hi"}]});
+        Client::connect(&server).post("/v1/chat/completions", &body).unwrap().status
+    };
+    // The client sends `k`.
+    assert_eq!((ask("k"), ask("other")), (200, 401));
+}

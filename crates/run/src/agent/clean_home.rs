@@ -52,6 +52,10 @@ const XDG: &[(&str, &str)] = &[
     ("XDG_CACHE_HOME", ".cache"),
 ];
 
+/// Temporary files of the agent, below the home. Codex puts the programs of its sandbox below its
+/// settings, and refuses to where those are below the temporary directory, as ours are by default.
+const TEMPORARY: (&str, &str) = ("TMPDIR", "tmp");
+
 /// What an agent CLI keeps below the home directory.
 #[derive(Debug)]
 pub(crate) struct HomeLayout {
@@ -82,8 +86,8 @@ pub(crate) struct LoginFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LoginPart {
     Whole,
-    /// One key of a JSON object.
-    Key(&'static str),
+    /// One value of a JSON object, by the keys that lead to it.
+    Value(&'static [&'static str]),
 }
 
 impl LoginFile {
@@ -188,7 +192,7 @@ pub(crate) fn clean_environment(home: &Utf8Path, layout: &HomeLayout) -> Vec<(St
     if cfg!(windows) {
         all.push(("USERPROFILE".to_owned(), home.to_string()));
     }
-    let places = XDG.iter().copied().chain(layout.settings);
+    let places = XDG.iter().copied().chain([TEMPORARY]).chain(layout.settings);
     all.extend(places.map(|(name, below)| (name.to_owned(), home.join(below).into_string())));
     all
 }
@@ -204,7 +208,7 @@ pub(crate) fn create_clean_home(
         let message = format!("cannot create the home directory of the agent: {error}");
         Fault::new(Stage::Target, FaultKind::Io, message)
     };
-    create_directories(home, Access::Private).map_err(failed)?;
+    create_directories(&home.join(TEMPORARY.1), Access::Private).map_err(failed)?;
     if let Some((_, below)) = layout.settings {
         create_directories(&home.join(below), Access::Private).map_err(failed)?;
     }
@@ -235,10 +239,15 @@ fn login_of(file: &LoginFile, layout: &HomeLayout, user: &UserEnvironment) -> Op
     }
     match file.part {
         LoginPart::Whole => Some(content),
-        LoginPart::Key(key) => {
-            let all: serde_json::Value = serde_json::from_slice(&content).ok()?;
-            let part = all.get(key)?;
-            serde_json::to_vec(&serde_json::json!({ key: part })).ok()
+        LoginPart::Value(keys) => {
+            let mut part: serde_json::Value = serde_json::from_slice(&content).ok()?;
+            for key in keys {
+                part = part.get_mut(key)?.take();
+            }
+            for key in keys.iter().rev() {
+                part = serde_json::json!({ *key: part });
+            }
+            serde_json::to_vec(&part).ok()
         }
     }
 }
@@ -254,7 +263,12 @@ mod tests {
             LoginFile {
                 from: ".agent.json",
                 to: ".agent/.agent.json",
-                part: LoginPart::Key("account"),
+                part: LoginPart::Value(&["account"]),
+            },
+            LoginFile {
+                from: ".agent/settings.json",
+                to: ".agent/settings.json",
+                part: LoginPart::Value(&["security", "auth"]),
             },
         ],
         variables: &["AGENT_KEY", "AGENT_BASE_*"],
@@ -292,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn the_settings_are_not_below_the_temporary_directory() {
+        let (_held, path) = directory();
+        let home = path.join("clean");
+        create_clean_home(&home, &LAYOUT, Login::Left, &user(&[])).unwrap();
+        let set = clean_environment(&home, &LAYOUT);
+        let value = |name: &str| set.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+        let temporary = Utf8Path::new(value("TMPDIR").unwrap());
+        assert!(temporary.is_dir() && !home.join(".agent").starts_with(temporary));
+    }
+
+    #[test]
     fn the_login_and_nothing_else_is_carried_over() {
         let (_held, path) = directory();
         let own = path.join("user");
@@ -300,15 +325,18 @@ mod tests {
         std::fs::write(own.join(".agent/MEMORY.md"), "private").unwrap();
         std::fs::write(own.join(".agent.json"), r#"{"account": {"id": 1}, "projects": {}}"#)
             .unwrap();
+        let settings = r#"{"security": {"auth": {"type": "oauth"}, "trust": 1}, "theme": "dark"}"#;
+        std::fs::write(own.join(".agent/settings.json"), settings).unwrap();
         let user = user(&[("HOME", own.as_str())]);
         let home = path.join("clean");
         create_clean_home(&home, &LAYOUT, Login::Carried, &user).unwrap();
         let read = |name: &str| std::fs::read_to_string(home.join(name)).unwrap();
         assert_eq!(read(".agent/auth.json"), "token");
         assert_eq!(read(".agent/.agent.json"), r#"{"account":{"id":1}}"#);
+        assert_eq!(read(".agent/settings.json"), r#"{"security":{"auth":{"type":"oauth"}}}"#);
         let mut names: Vec<_> = home.join(".agent").read_dir_utf8().unwrap().flatten().collect();
         names.sort_by(|a, b| a.file_name().cmp(b.file_name()));
-        assert_eq!(names.len(), 2);
+        assert_eq!(names.len(), 3);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

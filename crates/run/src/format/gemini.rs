@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evalrig_core::model::{Call, Map, Measurement, SessionFacts, Value};
+use evalrig_core::model::{Call, Map, Measurement, SessionFacts, Tokens, Value};
 
 use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
@@ -112,8 +112,7 @@ impl EventReader for GeminiReader {
     fn finish(self: Box<Self>) -> EventSession {
         let mut failure = self.failure;
         let stats = self.stats.unwrap_or_default();
-        // Cached tokens are counted as input already.
-        let tokens = measure::tokens(&stats, ["input_tokens", "output_tokens", "cached"]);
+        let tokens = tokens(&stats);
         let duration = measure::milliseconds(&stats, "duration_ms");
         EventSession {
             tokens: figure(tokens, &mut failure),
@@ -126,6 +125,16 @@ impl EventReader for GeminiReader {
             ..EventSession::default()
         }
     }
+}
+
+/// Cached tokens are counted as input already. Thoughts are counted only in the total.
+fn tokens(stats: &Map) -> Result<Option<Tokens>, String> {
+    let found = measure::tokens(stats, ["input_tokens", "output_tokens", "cached"])?;
+    let total = measure::count(stats, "total_tokens")?;
+    Ok(found.map(|tokens| {
+        let produced = total.and_then(|total| total.checked_sub(tokens.input));
+        Tokens { output: produced.unwrap_or_default().max(tokens.output), ..tokens }
+    }))
 }
 
 impl GeminiReader {
@@ -223,5 +232,11 @@ mod tests {
     fn an_api_error_is_the_reason() {
         let message = fault(&FORMAT, recorded::GEMINI_401);
         assert!(message.starts_with("the agent ended with an error: [API Error:"), "{message}");
+    }
+
+    #[test]
+    fn thoughts_are_output() {
+        let tokens = read(&FORMAT, recorded::GEMINI_THOUGHTS).tokens.unwrap();
+        assert_eq!((tokens.input, tokens.output, tokens.cached), (300, 34, 60));
     }
 }

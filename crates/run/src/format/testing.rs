@@ -24,6 +24,7 @@ pub(super) mod recorded {
         CODEX_PATCH = "codex-patch.jsonl";
         CODEX_401 = "codex-401.jsonl";
         GEMINI_SKILL = "gemini-skill.jsonl";
+        GEMINI_THOUGHTS = "gemini-thoughts.jsonl";
         GEMINI_401 = "gemini-401.jsonl";
         COPILOT_SKILL = "copilot-skill.jsonl";
         COPILOT_401 = "copilot-401.jsonl";

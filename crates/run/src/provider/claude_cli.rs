@@ -46,7 +46,7 @@ static HOME: HomeLayout = HomeLayout {
         LoginFile {
             from: ".claude.json",
             to: ".claude/.claude.json",
-            part: LoginPart::Key("oauthAccount"),
+            part: LoginPart::Value(&["oauthAccount"]),
         },
     ],
     variables: &["ANTHROPIC_*", "CLAUDE_CODE_*", "AWS_*", "IS_SANDBOX"],

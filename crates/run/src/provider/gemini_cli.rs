@@ -3,7 +3,7 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile};
+use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule};
 use crate::format::{self, StreamReader};
@@ -39,6 +39,12 @@ static HOME: HomeLayout = HomeLayout {
     logins: &[
         LoginFile::whole(".gemini/oauth_creds.json"),
         LoginFile::whole(".gemini/google_accounts.json"),
+        // Which of the logins is used.
+        LoginFile {
+            from: ".gemini/settings.json",
+            to: ".gemini/settings.json",
+            part: LoginPart::Value(&["security", "auth"]),
+        },
     ],
     variables: &["GEMINI_*", "GOOGLE_*"],
 };
