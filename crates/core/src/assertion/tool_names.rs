@@ -108,7 +108,7 @@ pub static TOOL_FAMILIES: &[ToolFamily] = &[
         tools: &[
             (CLAUDE, &["Agent", "Task"]),
             (CODEX, &["collab_tool_call", "spawn_agent"]),
-            (GEMINI, &["delegate_to_agent"]),
+            (GEMINI, &["delegate_to_agent", "invoke_agent"]),
             (COPILOT, &["task"]),
             (OPENCODE, &["task"]),
         ],

@@ -105,14 +105,29 @@ fn call_item(exchange: &Exchange<'_>, n: usize, call: &ToolCall) -> Value {
             "input": input.unwrap_or_default(),
         });
     }
-    json!({
+    let mut item = json!({
         "type": "function_call",
         "id": exchange.part_id("fc_", n),
         "status": "completed",
         "call_id": call_id,
         "name": call.name,
         "arguments": call.arguments.to_string(),
-    })
+    });
+    if let Some(namespace) = namespace_of(exchange.body, &call.name) {
+        item["namespace"] = json!(namespace);
+    }
+    item
+}
+
+/// The namespace in which a tool is offered, if it is in one.
+fn namespace_of<'b>(body: &'b Value, tool: &str) -> Option<&'b str> {
+    let all = body["tools"].as_array()?;
+    let mut spaces = all.iter().filter(|one| one["type"] == "namespace");
+    let holds = |space: &&Value| {
+        let inner = space["tools"].as_array();
+        inner.is_some_and(|inner| inner.iter().any(|one| one["name"] == tool))
+    };
+    spaces.find(holds)?["name"].as_str()
 }
 
 /// Tools are in `tools`, in namespaces there, and in items of the input.

@@ -212,3 +212,10 @@ fn gemini_streams_the_result_of_a_tool_in_pieces() {
     let reasons = events.iter().filter(|event| event["candidates"][0]["finishReason"] == "STOP");
     assert_eq!(reasons.count(), 1);
 }
+
+#[test]
+fn responses_call_a_tool_of_a_namespace() {
+    let tools = json!([{"type": "namespace", "name": "shell", "tools": [{"name": "Bash"}]}]);
+    let reply = ask(RESPONSES, json!({"input": "notes", "tools": tools})).json();
+    assert_eq!(reply["output"][1]["namespace"], "shell");
+}

@@ -40,6 +40,17 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     reader: || Box::new(GeminiReader::default()),
 };
 
+/// Tools that start another agent, whose steps are not in the stream. Older versions have one tool for
+/// each agent.
+const SUB_AGENTS: &[&str] = &[
+    "invoke_agent",
+    "delegate_to_agent",
+    "generalist",
+    "codebase_investigator",
+    "cli_help",
+    "browser_agent",
+];
+
 fn opens(event: &Map) -> bool {
     text(event, "type") == Some("init") && text(event, "session_id").is_some()
 }
@@ -168,6 +179,9 @@ impl GeminiReader {
         };
         self.open_message = Some(at);
         self.conversation.add_call(at, Call::new(id, tool, args));
+        if SUB_AGENTS.contains(&tool) {
+            self.conversation.hide_skills();
+        }
     }
 
     fn read_result(&mut self, event: &Map) {
@@ -232,6 +246,12 @@ mod tests {
     fn an_api_error_is_the_reason() {
         let message = fault(&FORMAT, recorded::GEMINI_401);
         assert!(message.starts_with("the agent ended with an error: [API Error:"), "{message}");
+    }
+
+    #[test]
+    fn what_a_sub_agent_does_is_unknown() {
+        let read = read(&FORMAT, recorded::GEMINI_SUB_AGENT);
+        assert_eq!((read.answer.as_str(), read.skills.used), ("It is 42.", None));
     }
 
     #[test]

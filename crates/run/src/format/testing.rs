@@ -25,6 +25,7 @@ pub(super) mod recorded {
         CODEX_401 = "codex-401.jsonl";
         GEMINI_SKILL = "gemini-skill.jsonl";
         GEMINI_THOUGHTS = "gemini-thoughts.jsonl";
+        GEMINI_SUB_AGENT = "gemini-sub-agent.jsonl";
         GEMINI_401 = "gemini-401.jsonl";
         COPILOT_SKILL = "copilot-skill.jsonl";
         COPILOT_401 = "copilot-401.jsonl";
