@@ -140,7 +140,9 @@ impl EventReader for CodexReader {
             self.add_item(&item);
         }
         let mut failure = self.failure;
-        let tokens = self.usage.as_ref().map_or(Ok(None), tokens);
+        // Those of other agents are not among them.
+        let usage = self.usage.as_ref().filter(|_| !self.conversation.hides_steps());
+        let tokens = usage.map_or(Ok(None), tokens);
         EventSession {
             tokens: figure(tokens, &mut failure),
             conversation: self.conversation,
@@ -357,6 +359,13 @@ mod tests {
         let tokens = read.tokens.unwrap();
         assert_eq!((tokens.input, tokens.output, tokens.cached), (50, 7, 20));
         assert_eq!((read.cost_usd, read.duration_ms, read.model), (None, None, None));
+    }
+
+    #[test]
+    fn what_another_agent_does_is_unknown() {
+        let read = read(recorded::CODEX_SUB_AGENT.as_bytes()).unwrap();
+        assert_eq!((read.answer.as_str(), read.skills.used), ("It is 42.", None));
+        assert_eq!(read.tokens, None);
     }
 
     #[test]

@@ -126,6 +126,11 @@ impl Conversation {
         self.is_hidden = true;
     }
 
+    /// Whether steps were made that the stream does not show.
+    pub(super) fn hides_steps(&self) -> bool {
+        self.is_hidden
+    }
+
     /// Starts an assistant message and gives its index.
     pub(super) fn open(&mut self) -> usize {
         self.messages.push(Message::new(Role::Assistant, Vec::new()));

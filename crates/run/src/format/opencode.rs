@@ -98,14 +98,16 @@ impl EventReader for OpencodeReader {
     fn finish(self: Box<Self>) -> EventSession {
         let duration = self.begun.zip(self.ended).and_then(|(from, to)| to.checked_sub(from));
         let mut facts = self.facts;
-        facts.llm_calls = Some(self.steps);
+        // Figures of sub-agents are not in the stream.
+        let is_whole = !self.conversation.hides_steps();
+        facts.llm_calls = is_whole.then_some(self.steps);
         // Prices that opencode does not know are zero.
         let is_used = self.tokens.is_some_and(|tokens| tokens.total() > 0);
         EventSession {
             conversation: self.conversation,
             failure: self.failure,
-            tokens: self.tokens,
-            cost_usd: self.cost_usd.filter(|cost| *cost > 0.0 || !is_used),
+            tokens: self.tokens.filter(|_| is_whole),
+            cost_usd: self.cost_usd.filter(|_| is_whole).filter(|cost| *cost > 0.0 || !is_used),
             duration_ms: duration.and_then(|duration| u64::try_from(duration).ok()),
             facts,
             ..EventSession::default()
@@ -234,9 +236,9 @@ mod tests {
 
     #[test]
     fn what_a_sub_agent_does_is_unknown() {
-        let stream =
-            recorded::OPENCODE_SKILL_ERROR.replace(r#""tool":"skill""#, r#""tool":"task""#);
-        assert_eq!(read(&FORMAT, &stream).skills.used, None);
+        let read = read(&FORMAT, recorded::OPENCODE_SUB_AGENT);
+        assert_eq!((read.answer.as_str(), read.skills.used), ("It is 42.", None));
+        assert_eq!((read.tokens, read.cost_usd, read.session.llm_calls), (None, None, None));
     }
 
     #[test]

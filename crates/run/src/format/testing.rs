@@ -22,6 +22,7 @@ pub(super) mod recorded {
         CLAUDE_STOPPED = "claude-stopped.jsonl";
         CODEX_SKILL_MISSING = "codex-skill-missing.jsonl";
         CODEX_PATCH = "codex-patch.jsonl";
+        CODEX_SUB_AGENT = "codex-sub-agent.jsonl";
         CODEX_401 = "codex-401.jsonl";
         GEMINI_SKILL = "gemini-skill.jsonl";
         GEMINI_THOUGHTS = "gemini-thoughts.jsonl";
@@ -32,6 +33,7 @@ pub(super) mod recorded {
         COPILOT_USAGE = "copilot-usage.json";
         OPENCODE_COMMAND = "opencode-command.jsonl";
         OPENCODE_SKILL_ERROR = "opencode-skill-error.jsonl";
+        OPENCODE_SUB_AGENT = "opencode-sub-agent.jsonl";
         OPENCODE_401 = "opencode-401.jsonl";
         PI_SKILL = "pi-skill.jsonl";
         PI_401 = "pi-401.jsonl";
