@@ -94,6 +94,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         place: None,
         confinement: None,
         stop: None,
+        conversation: None,
     })
 }
 

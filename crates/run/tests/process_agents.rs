@@ -8,10 +8,14 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use evalrig_core::diagnostic::Diagnostics;
-use evalrig_core::model::{Block, FaultKind, FileRef, Message, Role, ToolCall, Transcript, Value};
+use evalrig_core::model::{
+    Block, FaultKind, FileRef, Message, Role, Tokens, ToolCall, Transcript, Value,
+};
 use evalrig_core::reader::World;
 use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
-use evalrig_run::agent::{Agent, AttemptFault, Purpose, Request, Retry};
+use evalrig_run::agent::{
+    Agent, AttemptFault, ConversationTurn, EarlierTurns, Purpose, Request, Retry,
+};
 use evalrig_run::disk::Disk;
 use evalrig_run::setting::{FilesMode, PathBase};
 use evalrig_run::target::read_targets;
@@ -23,6 +27,7 @@ struct Place {
     directory: tempfile::TempDir,
     messages: Vec<Message>,
     timeout: Duration,
+    conversation: Option<ConversationTurn>,
 }
 
 impl Place {
@@ -31,6 +36,7 @@ impl Place {
             directory: tempfile::tempdir().unwrap(),
             messages: vec![Message::user(prompt)],
             timeout: Duration::from_secs(60),
+            conversation: None,
         }
     }
 
@@ -92,6 +98,7 @@ impl Place {
             place: None,
             confinement: None,
             stop: None,
+            conversation: self.conversation.as_ref(),
         };
         agent.answer(&request).await
     }
@@ -424,6 +431,59 @@ async fn codex_is_run_with_the_prompt_on_its_input() {
     assert_eq!((read.tokens.unwrap().input, read.cost_usd), (30, None));
     let options = format!("{options}\nenv: {{STATUS: \"2\"}}");
     assert_eq!(place.fault(&options).await, never(FaultKind::Exit, "exit status 2"));
+}
+
+/// The second turn of a conversation whose first one took these figures.
+fn second_turn() -> ConversationTurn {
+    let tokens = Some(Tokens { input: 4, output: 1, cached: 2 });
+    let earlier =
+        EarlierTurns { session: "s-1".to_owned(), tokens, cost_usd: Some(0.375), llm_calls: None };
+    ConversationTurn { earlier: Some(earlier) }
+}
+
+#[tokio::test]
+async fn a_later_turn_continues_the_session_and_has_its_own_figures() {
+    let mut place = Place::new("Hi");
+    place.install("claude", CLAUDE);
+    place.install("codex", CODEX);
+    place.conversation = Some(second_turn());
+    let read = place.ask("provider: claude-cli\nexecutable: ./claude\nmodel: m").await.unwrap();
+    let expected = "-p --output-format stream-json --verbose --model m --resume s-1 | Hi";
+    assert!(read.answer.starts_with(expected), "{}", read.answer);
+    assert_eq!(read.tokens, Some(Tokens { input: 1, output: 0, cached: 0 }));
+    assert_eq!(read.cost_usd, Some(0.125));
+    let read = place.ask("provider: codex-cli\nexecutable: ./codex\nmodel: m").await.unwrap();
+    assert_eq!(read.answer, "exec --json --skip-git-repo-check -m m resume s-1 - | Hi");
+    assert_eq!(read.tokens, Some(Tokens { input: 26, output: 3, cached: 4 }));
+}
+
+#[tokio::test]
+async fn figures_of_a_turn_are_unknown_if_those_of_an_earlier_one_are() {
+    let mut place = Place::new("Hi");
+    place.install("codex", CODEX);
+    let mut turn = second_turn();
+    turn.earlier.as_mut().unwrap().tokens = None;
+    place.conversation = Some(turn);
+    let read = place.ask("provider: codex-cli\nexecutable: ./codex").await.unwrap();
+    assert_eq!(read.tokens, None);
+}
+
+#[tokio::test]
+async fn system_messages_go_to_the_option_of_the_agent() {
+    let mut place = Place::new("Hi");
+    place.install("claude", CLAUDE);
+    place.install("codex", &CODEX.replace("$*", "$(echo \"$*\" | tr '\"' '~')"));
+    let said = |text: &str| Message::new(Role::System, vec![Block::Text(text.to_owned())]);
+    place.messages.insert(0, said("Be brief."));
+    let claude = "provider: claude-cli\nexecutable: ./claude";
+    let answer = place.answer(claude).await;
+    assert!(answer.contains("--append-system-prompt Be brief. | Hi | "), "{answer}");
+    let answer = place.answer("provider: codex-cli\nexecutable: ./codex").await;
+    assert!(answer.contains("-c developer_instructions=~Be brief.~ - | Hi"), "{answer}");
+    // What is too long for an argument stays in the prompt.
+    place.messages[0] = said(&"x".repeat(200_000));
+    place.install("claude", &CLAUDE.replace("$(cat)", "-"));
+    assert!(!place.answer(claude).await.contains("--append-system-prompt"));
 }
 
 #[tokio::test]

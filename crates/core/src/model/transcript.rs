@@ -143,6 +143,15 @@ impl Tokens {
             cached: self.cached.saturating_add(other.cached),
         }
     }
+
+    /// `None` if the other is not a part of these.
+    pub fn minus(self, other: Self) -> Option<Self> {
+        Some(Self {
+            input: self.input.checked_sub(other.input)?,
+            output: self.output.checked_sub(other.output)?,
+            cached: self.cached.checked_sub(other.cached)?,
+        })
+    }
 }
 
 impl Transcript {

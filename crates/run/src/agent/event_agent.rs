@@ -19,9 +19,10 @@ use super::launch::Launch;
 use super::placeholder::CommandPart;
 use super::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use super::program_files::files_of_arguments;
-use super::request::{AttemptFault, Request};
+use super::request::{AttemptFault, ConversationTurn, Request};
 use super::stream::{AgentStream, StreamFault, WatchedStream, broken_off};
-use super::{Agent, Pending, Unreported, text};
+use super::text::{self, PromptParts};
+use super::{Agent, Pending, Unreported};
 
 /// Whether a bad exit status is a fault although the events report success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,33 @@ pub(crate) enum ExitStatusRule {
     Counts,
     Ignored,
 }
+
+/// What the figures of a continued session count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FiguresRule {
+    /// What happened since it was continued.
+    OfRun,
+    /// Tokens and cost count from the beginning of the session.
+    UsageOfSession,
+    /// So do requests to the model.
+    AllOfSession,
+}
+
+impl FiguresRule {
+    /// Leaves the figures of this turn.
+    fn apply(self, turn: &ConversationTurn, transcript: &mut Transcript) {
+        let Some(earlier) = &turn.earlier else { return };
+        if self != Self::OfRun {
+            earlier.subtract_usage(transcript);
+        }
+        if self == Self::AllOfSession {
+            earlier.subtract_requests(transcript);
+        }
+    }
+}
+
+/// The system gives up on longer arguments. A longer system message is part of the prompt.
+const LONGEST_SYSTEM: usize = 100_000;
 
 /// A program that reports in events, and how it is called.
 #[derive(Debug)]
@@ -55,6 +83,12 @@ pub(crate) struct EventProgram {
     pub(crate) explicit_skill: fn(&str) -> Option<&str>,
     /// A file that it writes beside its events.
     pub(crate) report: Option<ReportFile>,
+    /// The flag or the command that continues a session, whose name follows. Comes after all flags.
+    pub(crate) resume: &'static str,
+    /// Whether its figures are those of one run.
+    pub(crate) figures: FiguresRule,
+    /// The arguments that add this text to its system prompt.
+    pub(crate) system: Option<fn(&str) -> Vec<String>>,
     /// What its events do not say.
     pub(crate) unreported: &'static [Unreported],
 }
@@ -165,6 +199,10 @@ impl Agent for EventAgent {
         true
     }
 
+    fn continues_sessions(&self) -> bool {
+        true
+    }
+
     fn unreported(&self) -> Vec<Unreported> {
         self.program.unreported.to_vec()
     }
@@ -178,13 +216,23 @@ impl Agent for EventAgent {
 
 impl EventAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
-        let prompt = text::prompt(request, self.files)?;
+        let PromptParts { system, prompt } = match self.program.system {
+            Some(_) => text::prompt_parts(request, self.files, LONGEST_SYSTEM)?,
+            None => PromptParts { system: None, prompt: text::prompt(request, self.files)? },
+        };
         let env = self.env.for_case(request);
         let report = match self.program.report {
             Some(report) => Some((report, request.scratch()?.join(report_name(request)))),
             None => None,
         };
-        let args = self.arguments(request, report.as_ref().map(|(report, path)| (report, path)))?;
+        let mut more = self.directories(request)?;
+        if let Some((report, path)) = &report {
+            more.extend([report.flag.to_owned(), path.to_string()]);
+        }
+        if let (Some(arguments), Some(system)) = (self.program.system, system) {
+            more.extend(arguments(&system));
+        }
+        let args = self.arguments(more, request.session());
         let start =
             ProgramStart { program: self.executable.clone(), args, cwd: self.cwd.clone(), env };
         let launch = Launch::prepare(request, start, self.program.without, self.program.home)?;
@@ -219,18 +267,17 @@ impl EventAgent {
         if let Some((report, path)) = report {
             add_report(report, &path, &mut transcript)?;
         }
+        if let Some(turn) = request.conversation {
+            self.program.figures.apply(turn, &mut transcript);
+        }
         if let Some(skill) = (self.program.explicit_skill)(&prompt) {
             transcript.skills.add_explicit(skill);
         }
         Ok(transcript)
     }
 
-    /// With access to the directories of attached files, and the path of the report.
-    fn arguments(
-        &self,
-        request: &Request<'_>,
-        report: Option<(&ReportFile, &Utf8PathBuf)>,
-    ) -> Result<Vec<String>, AttemptFault> {
+    /// Gives access to the directories of attached files.
+    fn directories(&self, request: &Request<'_>) -> Result<Vec<String>, AttemptFault> {
         let mut more = Vec::new();
         if let (Some(flag), FilesMode::Paths) = (self.program.directory_flag, self.files) {
             let files = text::attached(request)?;
@@ -241,13 +288,18 @@ impl EventAgent {
                 more.extend([flag.to_owned(), directory.to_string()]);
             }
         }
-        if let Some((report, path)) = report {
-            more.extend([report.flag.to_owned(), path.to_string()]);
+        Ok(more)
+    }
+
+    /// Those of the target with more of them, and with the session to continue.
+    fn arguments(&self, mut more: Vec<String>, session: Option<&str>) -> Vec<String> {
+        if let Some(session) = session {
+            more.extend([self.program.resume.to_owned(), session.to_owned()]);
         }
         let mut args = self.args.clone();
         let last = args.len() - self.program.last_args.len();
         args.splice(last..last, more);
-        Ok(args)
+        args
     }
 }
 

@@ -167,7 +167,10 @@ impl Launch {
                 Some(home) => home.to_owned(),
                 None => writable[0].join(format!("home-{}-{}", request.attempt, request.call)),
             };
-            let is_shared = request.home.is_some() && request.attempt == 1 && home.exists();
+            // A new attempt starts anew, unless it goes on with a session that is in the home.
+            let is_kept = request.attempt == 1
+                || request.conversation.is_some_and(|turn| turn.earlier.is_some());
+            let is_shared = request.home.is_some() && is_kept && home.exists();
             if !is_shared {
                 make_home(&home, confinement, layout, &user)?;
             }

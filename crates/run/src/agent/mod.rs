@@ -38,7 +38,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Transcript;
 
 pub(crate) use http_fault::cut;
-pub use request::{AttemptFault, CasePlace, Purpose, Request, Retry, StopRule};
+pub use request::{
+    AttemptFault, CasePlace, ConversationTurn, EarlierTurns, Purpose, Request, Retry, StopRule,
+};
 pub(crate) use stream::{AgentStream, OutputSink, SinkStop, StreamFault};
 pub use supervisor::kill_programs;
 pub(crate) use supervisor::{adopt_orphans, end_all};
@@ -92,6 +94,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// What it can never report.
     fn unreported(&self) -> Vec<Unreported> {
         Vec::new()
+    }
+
+    /// Whether the tests of one conversation go on in one session.
+    fn continues_sessions(&self) -> bool {
+        false
     }
 
     /// Whether its processes get a home of their own unless the target says otherwise.

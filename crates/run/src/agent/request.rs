@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::PlacedFile;
 use evalrig_core::model::{
     Call, ContainerSettings, Fault, FaultKind, FileRef, Map, Message, NamedAssertion, SkillUse,
-    Stage, Transcript,
+    Stage, Tokens, Transcript,
 };
 use evalrig_core::source::Files;
 
@@ -54,6 +54,43 @@ pub struct Request<'a> {
     pub confinement: Option<&'a ProcessConfinement>,
     /// When an agent that reports as it works may be stopped.
     pub stop: Option<StopRule<'a>>,
+    /// The conversation that goes on; `None` for a session of its own.
+    pub conversation: Option<&'a ConversationTurn>,
+}
+
+/// A turn of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConversationTurn {
+    /// `None` for the first turn.
+    pub earlier: Option<EarlierTurns>,
+}
+
+/// The turns of a conversation so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierTurns {
+    /// The agent's name of the session.
+    pub session: String,
+    /// Of all turns together: some agents count from the beginning of the session.
+    pub tokens: Option<Tokens>,
+    pub cost_usd: Option<f64>,
+    pub llm_calls: Option<u64>,
+}
+
+impl EarlierTurns {
+    /// Takes the earlier turns out of the number of requests.
+    pub(crate) fn subtract_requests(&self, transcript: &mut Transcript) {
+        let both = transcript.session.llm_calls.zip(self.llm_calls);
+        transcript.session.llm_calls = both.and_then(|(now, before)| now.checked_sub(before));
+    }
+
+    /// Takes the earlier turns out of tokens and cost. What is not known of all turns is unknown.
+    pub(crate) fn subtract_usage(&self, transcript: &mut Transcript) {
+        let both = transcript.tokens.zip(self.tokens);
+        transcript.tokens = both.and_then(|(now, before)| now.minus(before));
+        // Without tokens it is not known whether the cost of the earlier turns is the agent's own.
+        let both = transcript.cost_usd.zip(self.cost_usd).filter(|_| transcript.tokens.is_some());
+        transcript.cost_usd = both.map(|(now, before)| (now - before).max(0.0));
+    }
 }
 
 /// Where the processes of a case run, if the case has a workspace.
@@ -83,6 +120,12 @@ impl StopRule<'_> {
 }
 
 impl<'a> Request<'a> {
+    /// The session to continue.
+    pub(crate) fn session(&self) -> Option<&'a str> {
+        let earlier = self.conversation?.earlier.as_ref();
+        earlier.map(|earlier| earlier.session.as_str())
+    }
+
     /// The working directory of a process: that of the workspace, else that of the target.
     pub fn cwd<'r>(&'r self, own: &'r Utf8Path) -> &'r Utf8Path {
         self.place.map_or(own, |place| place.cwd)

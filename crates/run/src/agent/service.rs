@@ -318,6 +318,7 @@ pub(crate) mod testing {
             place: None,
             confinement: None,
             stop: None,
+            conversation: None,
         };
         Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)
     }

@@ -23,6 +23,34 @@ pub(crate) fn prompt(request: &Request<'_>, files: FilesMode) -> Result<String, 
     Ok(rendering.prompt(request.messages)?)
 }
 
+/// The input of an agent that takes system messages apart.
+#[derive(Debug)]
+pub(crate) struct PromptParts {
+    pub(crate) system: Option<String>,
+    pub(crate) prompt: String,
+}
+
+/// System messages that together are longer than `longest` bytes stay in the prompt.
+pub(crate) fn prompt_parts(
+    request: &Request<'_>,
+    files: FilesMode,
+    longest: usize,
+) -> Result<PromptParts, AttemptFault> {
+    let is_system = |message: &&Message| message.role == Role::System;
+    let (system, others): (Vec<&Message>, Vec<&Message>) =
+        request.messages.iter().partition(is_system);
+    let rendering = Rendering::for_chat(files, request.files);
+    let texts: Result<Vec<_>, _> =
+        system.into_iter().map(|message| rendering.message(message)).collect();
+    let system = texts?.join("\n\n");
+    if system.is_empty() || system.len() > longest || others.is_empty() {
+        return Ok(PromptParts { system: None, prompt: prompt(request, files)? });
+    }
+    let others: Vec<Message> = others.into_iter().cloned().collect();
+    let prompt = prompt(&Request { messages: &others, ..*request }, files)?;
+    Ok(PromptParts { system: Some(system), prompt })
+}
+
 /// One message of a chat.
 pub(crate) fn parts(
     request: &Request<'_>,

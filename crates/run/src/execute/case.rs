@@ -11,7 +11,7 @@ use evalrig_core::model::{
 use evalrig_core::plan::PlannedCase;
 use futures_util::future::join_all;
 
-use crate::agent::{AttemptFault, Purpose, Request, StopRule};
+use crate::agent::{AttemptFault, ConversationTurn, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
 use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
@@ -140,21 +140,24 @@ impl<'a> CaseWork<'a> {
         let connected = self.suite_job().target(&self.case.target);
         let workspaces =
             connected.and_then(|connected| AttemptWorkspaces::of(self, connected, chain));
-        let (answered, origin) = match self.earlier(workspaces.is_some()) {
+        let is_turn = connected.is_some_and(|connected| self.is_turn(connected));
+        let (answered, origin) = match self.earlier(workspaces.is_some() || is_turn) {
             Some(answered) => {
                 let mut answered = answered.clone();
                 redact_transcript(&mut answered.transcript, &self.job.options.secrets);
                 (answered, AnswerOrigin::Journal)
             }
-            None => match self.find_or_ask(&scratch, workspaces.as_ref()).await {
+            None => match self.find_or_ask(&scratch, workspaces.as_ref(), chain).await {
                 Ok(answered) => answered,
                 Err(failed) => {
+                    chain.conversation.remember(self, failed.failure.so_far.as_deref());
                     let mut row = self.failed_row(&failed);
                     self.end_workspaces(workspaces, &mut row, chain).await;
                     return row.into();
                 }
             },
         };
+        chain.conversation.remember(self, Some(&answered.transcript));
         let memory = self.shared.reserve_memory(&answered.transcript).await;
         let mut is_kept = origin != AnswerOrigin::Target;
         let workspace = workspaces.as_ref().and_then(AttemptWorkspaces::take);
@@ -241,9 +244,10 @@ impl<'a> CaseWork<'a> {
     }
 
     /// The answer of an interrupted run. Most runs have none, so the key is built only if needed. The
-    /// files of a workspace went with that run, so such a case runs again.
-    fn earlier(&self, has_workspace: bool) -> Option<&'a UngradedAnswer> {
-        if self.job.answered.is_empty() || has_workspace {
+    /// files of a workspace and the session of a conversation went with that run, so such a case runs
+    /// again.
+    fn earlier(&self, needs_more: bool) -> Option<&'a UngradedAnswer> {
+        if self.job.answered.is_empty() || needs_more {
             None
         } else {
             self.job.answered.get(&self.key())
@@ -255,18 +259,26 @@ impl<'a> CaseWork<'a> {
         &self,
         scratch: &CaseScratch<'_>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
+        chain: &mut ChainState,
     ) -> Result<(UngradedAnswer, AnswerOrigin), FailedAsk> {
-        // Checks on files need the workspace, which the cache does not keep.
-        let cache = self.job.options.cache.as_ref().filter(|_| workspaces.is_none());
+        let turn = match self.suite_job().target(&self.case.target) {
+            Some(connected) => chain.conversation.turn(self, connected),
+            None => Ok(None),
+        };
+        let turn = turn.map_err(|fault| FailedAsk { failure: fault.into(), attempts: 0 })?;
+        // Checks on files need the workspace and later turns the session, which the cache lacks.
+        let is_alone = workspaces.is_none() && turn.is_none();
+        let cache = self.job.options.cache.as_ref().filter(|_| is_alone);
         let Some((cache, key)) = cache.and_then(|cache| Some((cache, self.answer_key(cache)?)))
         else {
-            return Ok((self.ask_target(scratch, workspaces).await?, AnswerOrigin::Target));
+            let asked = self.ask_target(scratch, workspaces, turn.as_ref()).await?;
+            return Ok((asked, AnswerOrigin::Target));
         };
         let root = &self.suite_job().root;
         if let Some(CachedAnswer { transcript, attempts }) = cache.find(root, &key) {
             return Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Cache));
         }
-        let answered = self.ask_target(scratch, workspaces).await?;
+        let answered = self.ask_target(scratch, workspaces, turn.as_ref()).await?;
         let UngradedAnswer { transcript, attempts } = answered;
         let answer = CachedAnswer { transcript, attempts };
         cache.store(root, &key, &self.key(), &answer);
@@ -295,6 +307,7 @@ impl<'a> CaseWork<'a> {
         &self,
         scratch: &CaseScratch<'_>,
         workspaces: Option<&AttemptWorkspaces<'_>>,
+        turn: Option<&ConversationTurn>,
     ) -> Result<UngradedAnswer, FailedAsk> {
         let suite = self.suite_job();
         let test = self.test();
@@ -322,6 +335,7 @@ impl<'a> CaseWork<'a> {
             place: None,
             confinement: None,
             stop: stops.then_some(StopRule(&test.assertions)),
+            conversation: turn,
         };
         let (asked, attempts) = self.ask(connected, &request, workspaces).await;
         let may_be_empty = settings.allow_empty == Some(true) || connected.may_be_silent();

@@ -125,6 +125,7 @@ impl CaseWork<'_> {
             place: None,
             confinement: None,
             stop: None,
+            conversation: None,
         };
         let (asked, attempts) = self.ask(connected, &request, None).await;
         match asked {

@@ -18,6 +18,7 @@ use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
 
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
+use super::conversation::ConversationState;
 
 /// What a chain of cases shares: tests of one conversation go on in one workspace, with one home.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub(super) struct ChainState {
     workspace: Option<CaseWorkspace>,
     /// The home of the agent; `None` for a single case. Removed with the chain.
     pub(super) home: Option<Utf8PathBuf>,
+    pub(super) conversation: ConversationState,
     /// Whether a later case of the chain goes on in the workspace.
     pub(super) has_next: bool,
 }
@@ -42,7 +44,7 @@ impl ChainState {
     /// Of a chain with this many cases, the first of which has this number.
     pub(super) fn new(scratch: &Utf8Path, first: usize, length: usize) -> Self {
         let home = (length > 1).then(|| scratch.join(format!("home-{first}")));
-        Self { workspace: None, home, has_next: false }
+        Self { workspace: None, home, conversation: ConversationState::default(), has_next: false }
     }
 
     pub(super) fn take_workspace(&mut self) -> Option<CaseWorkspace> {

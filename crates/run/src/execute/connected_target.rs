@@ -160,6 +160,11 @@ impl ConnectedTarget {
         self.agent.may_be_silent()
     }
 
+    /// Whether the tests of one conversation go on in one session.
+    pub(crate) fn continues_sessions(&self) -> bool {
+        self.agent.continues_sessions()
+    }
+
     pub(crate) fn confinement(&self) -> Option<&ProcessConfinement> {
         self.confinement.as_ref()
     }

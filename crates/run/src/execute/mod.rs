@@ -17,6 +17,7 @@ mod case_scratch;
 mod case_setup;
 mod case_workspace;
 mod connected_target;
+mod conversation;
 mod job;
 mod limit;
 pub mod retry;

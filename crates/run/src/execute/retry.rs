@@ -223,6 +223,7 @@ mod tests {
             place: None,
             confinement: None,
             stop: None,
+            conversation: None,
         };
         let mut waits = Vec::new();
         let on_retry = |retrying: Retrying<'_>| waits.push(retrying.wait);

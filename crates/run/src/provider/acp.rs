@@ -139,6 +139,11 @@ impl Agent for AcpAgent {
         Box::pin(self.respond(request))
     }
 
+    /// Those without `loadSession` start a new one.
+    fn continues_sessions(&self) -> bool {
+        true
+    }
+
     fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
     }
@@ -152,6 +157,7 @@ impl AcpAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
         let prompt = text::prompt(request, self.files)?;
         let mut client = AcpClient::new(request.cwd(&self.cwd).as_str(), prompt, self.permissions);
+        client.earlier = request.session().map(str::to_owned);
         let first = client.replies();
         let env = self.env.for_case(request);
         let start = ProgramStart {
@@ -183,7 +189,7 @@ impl AcpAgent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AcpStage {
     Initialize = 1,
-    NewSession = 2,
+    Session = 2,
     Prompt = 3,
     Over = 4,
 }
@@ -195,6 +201,8 @@ struct AcpClient {
     stage: AcpStage,
     cwd: String,
     prompt: String,
+    /// The session to continue, if the agent can.
+    earlier: Option<String>,
     permissions: Permissions,
     /// The beginning of a line whose end is still to come.
     rest: Vec<u8>,
@@ -210,6 +218,7 @@ impl AcpClient {
             stage: AcpStage::Initialize,
             cwd: cwd.to_owned(),
             prompt,
+            earlier: None,
             permissions,
             rest: Vec::new(),
             replies: Vec::new(),
@@ -255,7 +264,8 @@ impl AcpClient {
             (Some("session/update"), None) => {
                 let params = message.get("params").and_then(Value::as_map);
                 let update = params.and_then(|params| params.get("update")?.as_map());
-                if let Some(update) = update {
+                // An agent repeats the earlier turns of a session that it loads.
+                if let Some(update) = update.filter(|_| self.stage == AcpStage::Prompt) {
                     self.reader.read_update(update);
                 }
             }
@@ -288,16 +298,28 @@ impl AcpClient {
         match self.stage {
             AcpStage::Initialize => {
                 self.reader.read_agent(result);
-                self.stage = AcpStage::NewSession;
+                self.stage = AcpStage::Session;
+                let able = result.get("agentCapabilities").and_then(Value::as_map);
+                let can_load = able.and_then(|able| able.get("loadSession"));
+                if can_load != Some(&Value::Bool(true)) {
+                    self.earlier = None;
+                }
                 let servers = Value::List(Vec::new());
                 let cwd = self.cwd.clone();
-                self.ask("session/new", Map::new().with("cwd", cwd).with("mcpServers", servers));
+                let params = Map::new().with("cwd", cwd).with("mcpServers", servers);
+                match self.earlier.clone() {
+                    Some(session) => {
+                        self.ask("session/load", params.with("sessionId", session));
+                    }
+                    None => self.ask("session/new", params),
+                }
             }
-            AcpStage::NewSession => {
-                let Some(session) = result.get("sessionId").and_then(Value::as_str) else {
+            AcpStage::Session => {
+                let opened = result.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+                let Some(session) = self.earlier.take().or(opened) else {
                     return self.fail("the agent opened no session".to_owned());
                 };
-                self.reader.facts.id = Some(session.to_owned());
+                self.reader.facts.id = Some(session.clone());
                 self.stage = AcpStage::Prompt;
                 let said = Map::new().with("type", "text").with("text", self.prompt.as_str());
                 let params = Map::new().with("sessionId", session);
@@ -451,6 +473,39 @@ mod tests {
         assert_eq!(read.session.id.as_deref(), Some("s"));
         assert_eq!(read.session.version.as_deref(), Some("9"));
         assert_eq!(read.calls, Some(Vec::new()));
+    }
+
+    const TOLD: &str = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Old."}}}}"#;
+
+    #[test]
+    fn a_session_is_loaded_and_what_it_repeats_is_left_out() {
+        let mut client = client(Permissions::Allow);
+        client.earlier = Some("s".to_owned());
+        client.replies();
+        let info = r#"{"id":1,"result":{"agentCapabilities":{"loadSession":true}}}"#;
+        assert_eq!(
+            say(&mut client, info),
+            [
+                r#"{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"cwd":"/w","mcpServers":[],"sessionId":"s"}}"#
+            ]
+        );
+        assert!(say(&mut client, TOLD).is_empty());
+        let asked = say(&mut client, r#"{"id":2,"result":null}"#);
+        assert!(asked[0].contains(r#""method":"session/prompt","params":{"sessionId":"s""#));
+        say(&mut client, &TOLD.replace("Old", "New"));
+        say(&mut client, r#"{"id":3,"result":{"stopReason":"end_turn"}}"#);
+        assert_eq!(Box::new(client).finish().unwrap().answer, "New.");
+    }
+
+    #[test]
+    fn an_agent_that_cannot_load_a_session_opens_a_new_one() {
+        let mut client = client(Permissions::Allow);
+        client.earlier = Some("s".to_owned());
+        client.replies();
+        let asked = say(&mut client, r#"{"id":1,"result":{}}"#);
+        assert!(asked[0].contains(r#""method":"session/new""#));
+        say(&mut client, r#"{"id":2,"result":{"sessionId":"other"}}"#);
+        assert_eq!(client.reader.facts.id.as_deref(), Some("other"));
     }
 
     #[test]

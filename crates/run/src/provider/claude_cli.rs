@@ -7,7 +7,9 @@ use evalrig_core::syntax::fields::{Field, Shape};
 use crate::agent::Agent;
 use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
+use crate::agent::event_agent::{
+    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
+};
 use crate::format::{self, StreamReader};
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
@@ -68,6 +70,9 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: Some("--add-dir"),
     explicit_skill: slash_command,
     report: None,
+    resume: "--resume",
+    figures: FiguresRule::UsageOfSession,
+    system: Some(|text| vec!["--append-system-prompt".to_owned(), text.to_owned()]),
     unreported: format::claude::UNREPORTED,
 };
 

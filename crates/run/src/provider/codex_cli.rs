@@ -5,7 +5,9 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
+use crate::agent::event_agent::{
+    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
+};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -53,8 +55,17 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: None,
     explicit_skill: |_| None,
     report: None,
+    resume: "resume",
+    figures: FiguresRule::UsageOfSession,
+    system: Some(developer_instructions),
     unreported: format::codex::UNREPORTED,
 };
+
+/// Codex adds its own instructions to these. A JSON string is a TOML string, except for one character.
+fn developer_instructions(text: &str) -> Vec<String> {
+    let text = serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f");
+    vec!["-c".to_owned(), format!("developer_instructions={text}")]
+}
 
 static FIELDS: &[Field] = &[
     Field::new("executable", Shape::NonEmptyText, "program to run; default `codex`"),

@@ -5,7 +5,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, ReportFile};
+use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule, ReportFile};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -60,6 +60,9 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: Some("--add-dir"),
     explicit_skill: |_| None,
     report: Some(ReportFile { flag: "--usage-output-file", read: format::copilot::add_usage }),
+    resume: "--resume",
+    figures: FiguresRule::AllOfSession,
+    system: None,
     unreported: format::copilot::UNREPORTED,
 };
 

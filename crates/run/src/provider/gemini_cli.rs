@@ -5,7 +5,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule};
+use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -62,6 +62,9 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: Some("--include-directories"),
     explicit_skill: |_| None,
     report: None,
+    resume: "--resume",
+    figures: FiguresRule::OfRun,
+    system: None,
     unreported: format::gemini::UNREPORTED,
 };
 

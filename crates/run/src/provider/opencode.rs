@@ -5,7 +5,7 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule};
+use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -55,6 +55,9 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: None,
     explicit_skill: |_| None,
     report: None,
+    resume: "--session",
+    figures: FiguresRule::OfRun,
+    system: None,
     unreported: format::opencode::UNREPORTED,
 };
 

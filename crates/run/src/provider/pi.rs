@@ -5,7 +5,9 @@ use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
 use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram, ExitStatusRule};
+use crate::agent::event_agent::{
+    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
+};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -51,6 +53,9 @@ static PROGRAM: EventProgram = EventProgram {
     directory_flag: None,
     explicit_skill: |_| None,
     report: None,
+    resume: "--session",
+    figures: FiguresRule::OfRun,
+    system: Some(|text| vec!["--append-system-prompt".to_owned(), text.to_owned()]),
     unreported: format::pi::UNREPORTED,
 };
 

@@ -265,6 +265,7 @@ mod tests {
             place: None,
             confinement: None,
             stop: None,
+            conversation: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.answer(&request))

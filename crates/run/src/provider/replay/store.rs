@@ -143,6 +143,7 @@ mod tests {
             place: None,
             confinement: None,
             stop: None,
+            conversation: None,
         })
     }
 

@@ -1,0 +1,73 @@
+//! Tests of one conversation: one session, one home, and figures of their own.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use support::Project;
+
+/// Remembers in its settings what it was asked, answers with all of it, and counts from the beginning
+/// of the session.
+const CLAUDE: &str = r#"#!/bin/sh
+cat >> "$CLAUDE_CONFIG_DIR/said"
+echo >> "$CLAUDE_CONFIG_DIR/said"
+said=$(tr '\n' ';' < "$CLAUDE_CONFIG_DIR/said")
+turns=$(wc -l < "$CLAUDE_CONFIG_DIR/said")
+case "$*" in *"--resume s-1"*) how=resumed;; *) how=new;; esac
+printf '{"type":"system","subtype":"init","session_id":"s-1","tools":[]}\n'
+printf '{"type":"result","is_error":false,"result":"%s: %s","total_cost_usd":%d,"modelUsage":{"m":{"inputTokens":%d,"outputTokens":%d}}}\n' "$how" "$said" "$turns" "${turns}00" "${turns}0"
+"#;
+
+const TARGETS: &str =
+    "targets:\n  - {name: default, provider: claude-cli, executable: ./claude, login: none}\n";
+
+const SUITE: &str = "\
+name: talk
+tests:
+  - {id: first, criteria: c, input: one, conversation_id: x, assert: [{type: equals, value: 'new: one;'}]}
+  - {id: second, criteria: c, input: two, conversation_id: x, assert: [{type: equals, value: 'resumed: one;two;'}]}
+  - {id: third, criteria: c, input: three, conversation_id: x, assert: [{type: equals, value: 'resumed: one;two;three;'}]}
+  - {id: alone, criteria: c, input: four, assert: [{type: equals, value: 'new: four;'}]}
+  - {id: other, criteria: c, input: five, conversation_id: y, assert: [{type: equals, value: 'new: five;'}]}
+";
+
+fn project(suite: &str) -> Project {
+    let project = Project::new(suite, TARGETS);
+    project.write("claude", CLAUDE);
+    let path = project.path("claude");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    project
+}
+
+#[test]
+fn turns_share_a_session_and_each_has_its_own_figures() {
+    let project = project(SUITE);
+    project.run(&["--trials", "1"]).exits(0);
+    for id in ["first", "second", "third", "alone", "other"] {
+        let row = project.row(id);
+        assert_eq!((&row["tokens"]["input"], &row["tokens"]["output"]), (&100.into(), &10.into()));
+        assert_eq!(row["costUsd"], 1.0, "{id}");
+    }
+}
+
+#[test]
+fn a_turn_without_the_earlier_ones_is_an_error() {
+    let project = project(SUITE);
+    project.run(&["--filter", "second"]).exits(3);
+    let row = project.row("second");
+    assert_eq!(
+        row["error"]["message"],
+        "this test continues the conversation of `first`, which opened no session in this run"
+    );
+}
+
+#[test]
+fn a_turn_that_fails_does_not_end_the_conversation() {
+    let suite = SUITE.replace("value: 'new: one;'", "value: something else");
+    let project = project(&suite);
+    project.run(&[]).exits(1);
+    assert_eq!(project.row("first")["outcome"], "failed");
+    assert_eq!(project.row("second")["outcome"], "passed");
+}
