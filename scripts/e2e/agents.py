@@ -36,6 +36,8 @@ class Agent:
     report: tuple | None = None
     # Whether requests carry the user's login. The model accepts no others then.
     login_on_wire: bool = False
+    # Whether system messages go to an option of their own.
+    takes_system: bool = False
     # Files of the user that go with the login.
     settings: dict = field(default_factory=dict)
     # Files of the home that the target starts from.
@@ -79,6 +81,7 @@ CLAUDE = Agent(
         {"description": "Add up", "prompt": prompt, "subagent_type": "general-purpose"},
     ),
     login_on_wire=True,
+    takes_system=True,
 )
 
 CODEX = Agent(
@@ -117,6 +120,7 @@ CODEX = Agent(
     # Its events do not show what a sub-agent does.
     differs={"sub-agent": ("errored", "not-measured")},
     login_on_wire=True,
+    takes_system=True,
 )
 
 GEMINI = Agent(
@@ -221,6 +225,7 @@ PI = Agent(
     write=lambda path, text: ("write", {"path": path, "content": text}),
     skill=lambda name: ("read", {"path": skill_file(name)}),
     login_on_wire=True,
+    takes_system=True,
     home={
         ".pi/agent/models.json": {
             "providers": {

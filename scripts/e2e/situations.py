@@ -117,7 +117,10 @@ def faults(agent, situation, row):
     if situation.outcome == "errored" or "not-measured" in kinds(row):
         return
     yield from skill_faults(situation, row)
-    if situation.replies and "tokens" in row:
+    calls = row["traceSummary"]["llmCallCount"]
+    if situation.replies and calls not in (None, situation.replies):
+        yield f"there were {calls} requests, not {situation.replies}"
+    if situation.replies:
         wanted = {"input": INPUT, "output": OUTPUT, "cached": CACHED, "total": INPUT + OUTPUT}
         wanted = {name: count * situation.replies for name, count in wanted.items()}
         if row["tokens"] != wanted:
