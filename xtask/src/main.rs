@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use xtask::corpus::{Corpus, Table};
 use xtask::generate::{self, Evalrig};
 use xtask::inputs::campaign::{self, Plan};
+use xtask::inputs::{InputReader, READERS, STREAM_READERS, reader_named};
 use xtask::links::Pages;
 use xtask::{house, workspace};
 
@@ -20,9 +21,9 @@ usage: cargo xtask COMMAND
   corpus  read the corpus of public suites and print the results
   house   print code lines, longest functions, repeated type names and module cycles;
           `house DIRECTORY` measures another checkout
-  mutate-inputs N [SEED]
-          give N mutated inputs to all readers, and one of 500 to the evalrig that was built
-          beside xtask
+  mutate-inputs N [SEED [READER…]]
+          give N mutated inputs to all readers or to these, and one of 500 to the evalrig that was
+          built beside xtask; `streams` stands for those that read what agents print
 ";
 
 fn main() -> ExitCode {
@@ -97,6 +98,7 @@ fn mutate_inputs() -> Result<(), String> {
     let plan = Plan {
         inputs: number(2, 10_000)?,
         seed: number(3, 1)?,
+        readers: chosen_readers(env::args().skip(4))?,
         binary: binary.is_file().then_some((binary, 500)),
         kept: workspace().join("target/mutated-inputs"),
     };
@@ -112,6 +114,28 @@ fn mutate_inputs() -> Result<(), String> {
         return Ok(());
     }
     Err(outcome.to_string())
+}
+
+/// All of them unless some are named.
+fn chosen_readers(
+    names: impl Iterator<Item = String>,
+) -> Result<Vec<&'static InputReader>, String> {
+    let mut chosen = Vec::new();
+    for name in names {
+        let named = match name.as_str() {
+            "streams" => STREAM_READERS,
+            other => &[other],
+        };
+        for name in named {
+            let reader =
+                reader_named(name).ok_or_else(|| format!("no reader is named `{name}`"))?;
+            chosen.push(reader);
+        }
+    }
+    if chosen.is_empty() {
+        chosen.extend(READERS);
+    }
+    Ok(chosen)
 }
 
 fn print_house() -> Result<(), String> {

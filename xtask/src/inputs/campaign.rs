@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{InputReader, Mutator, READERS, seeds};
+use super::{InputReader, Mutator, seeds};
 
 /// A reader that takes longer hangs, for a user.
 const SLOW: Duration = Duration::from_secs(5);
@@ -25,6 +25,8 @@ const PART: u64 = 200;
 pub struct Plan {
     pub inputs: u64,
     pub seed: u64,
+    /// Who gets them, in turn.
+    pub readers: Vec<&'static InputReader>,
     /// The binary gets one of about this many inputs.
     pub binary: Option<(PathBuf, usize)>,
     /// Where inputs with a finding are kept.
@@ -69,12 +71,14 @@ pub fn run(
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<Outcome> {
     let mut pools = Vec::new();
-    for reader in READERS {
-        let own: Vec<Vec<u8>> =
+    for reader in &plan.readers {
+        let mut own: Vec<Vec<u8>> =
             seeds(workspace, reader.name)?.into_iter().map(|(_, bytes)| bytes).collect();
+        if reader.name == "yaml" {
+            own.extend(example_suites(workspace)?);
+        }
         pools.push(own);
     }
-    pools[0].extend(example_suites(workspace)?);
     let mut campaign =
         Campaign { plan, outcome: Outcome::default(), mutator: Mutator::new(plan.seed) };
     let hook = panic::take_hook();
@@ -108,20 +112,21 @@ impl Campaign<'_> {
         let place = Utf8Path::from_path(directory.path()).unwrap_or(Utf8Path::new("."));
         fs::create_dir_all(place.join(".git"))?;
         fs::create_dir_all(place.join(".co/evals"))?;
+        let readers = &self.plan.readers;
         while self.outcome.inputs < self.plan.inputs {
-            let at = (self.outcome.inputs % READERS.len() as u64) as usize;
+            let at = (self.outcome.inputs % readers.len() as u64) as usize;
             // Mostly the reader's own seeds; sometimes those of another one.
             let pool =
                 if self.mutator.below(10) == 0 { self.mutator.below(pools.len()) } else { at };
             let seed = &pools[pool][self.mutator.below(pools[pool].len())];
             let input = self.mutator.mutate(seed, &pools[at]);
-            self.feed(&READERS[at], &input)?;
+            self.feed(readers[at], &input)?;
             self.outcome.inputs += 1;
             // By chance: multiples would be those of the same readers again and again.
             if let Some((binary, share)) = &self.plan.binary
                 && self.mutator.below(*share) == 0
             {
-                self.call(binary, &READERS[at], &input, place)?;
+                self.call(binary, readers[at], &input, place)?;
             }
             if self.outcome.inputs.is_multiple_of(PART) {
                 progress(self.outcome.inputs);

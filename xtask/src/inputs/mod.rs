@@ -55,9 +55,16 @@ const fn reader(
     InputReader { name, read, arguments, file }
 }
 
+/// Those who read what agents print.
+pub const STREAM_READERS: &[&str] = &["stream", "acp", "session"];
+
+pub fn reader_named(name: &str) -> Option<&'static InputReader> {
+    READERS.iter().find(|reader| reader.name == name)
+}
+
 /// Gives bytes to one reader. For the fuzz targets.
 pub fn read(name: &str, bytes: &[u8]) {
-    let found = READERS.iter().find(|reader| reader.name == name);
+    let found = reader_named(name);
     (found.unwrap_or_else(|| panic!("no reader is named `{name}`")).read)(bytes);
 }
 

@@ -670,4 +670,12 @@ mod tests {
         assert_eq!(answer(&[error]), "API Error: 529");
         assert_eq!(answer(&[&said, error]), "So far.");
     }
+
+    #[test]
+    fn a_sub_agent_in_the_background_leads_to_another_result() {
+        let read = FORMAT.read_transcript(recorded::CLAUDE_BACKGROUND_AGENT.as_bytes()).unwrap();
+        assert_eq!(uses(&read), ["csv-analyzer tool ok #0 sub-agent"]);
+        let tokens = read.tokens.unwrap();
+        assert_eq!((tokens.input, tokens.output, tokens.cached), (750, 85, 150));
+    }
 }

@@ -452,4 +452,11 @@ mod tests {
         let read = read(&FORMAT, &format!("{first}\n{invoked}\n{rest}"));
         assert_eq!(uses(&read), ["csv-analyzer-pro explicit ok", "csv-analyzer tool ok #0"]);
     }
+
+    #[test]
+    fn a_sub_agent_that_uses_a_skill_is_seen() {
+        let read = read(&FORMAT, recorded::COPILOT_SUB_AGENT);
+        assert_eq!((read.answer.as_str(), calls(&read).len()), ("It is 42.", 1));
+        assert_eq!(uses(&read), ["csv-analyzer tool ok #0 sub-agent"]);
+    }
 }

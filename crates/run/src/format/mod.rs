@@ -185,18 +185,52 @@ mod tests {
     const RECORDED: &[(OutputFormat, &str)] = &[
         (OutputFormat::StreamJson, testing::recorded::CLAUDE_SUB_AGENT),
         (OutputFormat::ClaudeJson, testing::recorded::CLAUDE_DENIED),
+        (OutputFormat::ClaudeJson, testing::recorded::CLAUDE_SKILL),
+        (OutputFormat::ClaudeJson, testing::recorded::CLAUDE_TOOL_ERROR),
         (OutputFormat::CodexJson, testing::recorded::CODEX_PATCH),
+        (OutputFormat::CodexJson, testing::recorded::CODEX_SKILL_MISSING),
+        (OutputFormat::CodexJson, testing::recorded::CODEX_SUB_AGENT),
         (OutputFormat::GeminiJson, testing::recorded::GEMINI_SKILL),
+        (OutputFormat::GeminiJson, testing::recorded::GEMINI_SUB_AGENT),
+        (OutputFormat::GeminiJson, testing::recorded::GEMINI_THOUGHTS),
         (OutputFormat::CopilotJson, testing::recorded::COPILOT_SKILL),
+        (OutputFormat::CopilotJson, testing::recorded::COPILOT_SUB_AGENT),
         (OutputFormat::OpencodeJson, testing::recorded::OPENCODE_COMMAND),
+        (OutputFormat::OpencodeJson, testing::recorded::OPENCODE_SKILL_ERROR),
+        (OutputFormat::OpencodeJson, testing::recorded::OPENCODE_SUB_AGENT),
         (OutputFormat::PiJson, testing::recorded::PI_SKILL),
     ];
+
+    /// Streams of agents that ended with an error, or were stopped.
+    const FAILED: &[(OutputFormat, &str)] = &[
+        (OutputFormat::ClaudeJson, testing::recorded::CLAUDE_STOPPED),
+        (OutputFormat::CodexJson, testing::recorded::CODEX_401),
+        (OutputFormat::GeminiJson, testing::recorded::GEMINI_401),
+        (OutputFormat::CopilotJson, testing::recorded::COPILOT_401),
+        (OutputFormat::OpencodeJson, testing::recorded::OPENCODE_401),
+        (OutputFormat::PiJson, testing::recorded::PI_401),
+    ];
+
+    /// The ends of lines, the bytes beside them, and many others.
+    fn places_to_cut(stream: &str) -> impl Iterator<Item = usize> {
+        let ends =
+            stream.match_indices('\n').flat_map(|(at, _)| [at.saturating_sub(1), at, at + 1]);
+        let last = stream.trim_end().len();
+        ends.chain((0..last).step_by(41)).filter(move |at| *at < last)
+    }
 
     #[test]
     fn a_stream_that_is_cut_at_any_line_or_byte_gives_nothing() {
         for (format, stream) in RECORDED {
             assert!(read(*format, stream.as_bytes()).is_ok(), "{format:?}");
-            for end in 0..stream.trim_end().len() {
+            for end in places_to_cut(stream) {
+                let cut = &stream.as_bytes()[..end];
+                assert!(read(*format, cut).is_err(), "{format:?} cut at {end}");
+            }
+        }
+        for (format, stream) in FAILED {
+            assert!(read(*format, stream.as_bytes()).is_err(), "{format:?}");
+            for end in places_to_cut(stream) {
                 let cut = &stream.as_bytes()[..end];
                 assert!(read(*format, cut).is_err(), "{format:?} cut at {end}");
             }

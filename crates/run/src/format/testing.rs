@@ -17,6 +17,7 @@ pub(super) mod recorded {
     recorded! {
         CLAUDE_SKILL = "claude-skill.jsonl";
         CLAUDE_SUB_AGENT = "claude-sub-agent.jsonl";
+        CLAUDE_BACKGROUND_AGENT = "claude-background-agent.jsonl";
         CLAUDE_DENIED = "claude-denied.jsonl";
         CLAUDE_TOOL_ERROR = "claude-tool-error.jsonl";
         CLAUDE_STOPPED = "claude-stopped.jsonl";
@@ -29,6 +30,7 @@ pub(super) mod recorded {
         GEMINI_SUB_AGENT = "gemini-sub-agent.jsonl";
         GEMINI_401 = "gemini-401.jsonl";
         COPILOT_SKILL = "copilot-skill.jsonl";
+        COPILOT_SUB_AGENT = "copilot-sub-agent.jsonl";
         COPILOT_401 = "copilot-401.jsonl";
         COPILOT_USAGE = "copilot-usage.json";
         OPENCODE_COMMAND = "opencode-command.jsonl";

@@ -530,6 +530,29 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_is_cut_anywhere_gives_nothing() {
+        let streams = [
+            include_str!("../format/recorded/acp-claude.jsonl"),
+            include_str!("../format/recorded/acp-claude-old.jsonl"),
+            include_str!("../format/recorded/acp-codex.jsonl"),
+            include_str!("../format/recorded/acp-copilot.jsonl"),
+            include_str!("../format/recorded/acp-gemini.jsonl"),
+            include_str!("../format/recorded/acp-opencode.jsonl"),
+        ];
+        for stream in streams {
+            let read = |end: usize| {
+                let mut client = client(Permissions::Allow);
+                let _ = client.take(&stream.as_bytes()[..end]);
+                Box::new(client).finish()
+            };
+            assert!(read(stream.len()).is_ok());
+            for end in (0..stream.trim_end().len()).step_by(7) {
+                assert!(read(end).is_err(), "cut at {end}");
+            }
+        }
+    }
+
+    #[test]
     fn errors_and_noise_are_failures() {
         for (line, message) in [
             (
