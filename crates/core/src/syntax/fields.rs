@@ -473,7 +473,7 @@ impl<'t> Bound<'t> {
     }
 
     /// As [`Bound::report_unknown`], for mappings that know more about some keys.
-    pub(crate) fn explain_unknown(
+    pub fn explain_unknown(
         &self,
         out: &mut Diagnostics,
         explain: impl Fn(Node<'t>, Node<'t>) -> Diagnostic,
@@ -564,7 +564,7 @@ fn null_field(key: Span, name: &str) -> Diagnostic {
         .help("give it a value, or remove the key; check the indentation of the next line")
 }
 
-pub(crate) fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
+pub fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     let name = key.scalar_text().unwrap_or("");
     let fields = || tables.iter().flat_map(|table| table.iter());
     let found =

@@ -6,7 +6,7 @@ use evalrig_core::reader::{
     InsertionBudget, Options, ReadResult, Reader, Reference, Reported, Template, wrong_type,
 };
 use evalrig_core::source::{Files, Span, Spanned};
-use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten};
+use evalrig_core::syntax::fields::{Bound, Field, UNKNOWN_FIELD, is_free, shorten, unknown_field};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::agent::Agent;
@@ -171,7 +171,7 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Targ
     let bound = Bound::new(node, &tables, reader.out());
     // Without a known provider, the options are not known either.
     if provider.is_some() && !bound.has("use_target") {
-        bound.report_unknown(&tables, reader.out());
+        bound.explain_unknown(reader.out(), |key, _| explain_unknown(key, provider, &tables));
     }
     let mut options = Options {
         reader,
@@ -185,6 +185,22 @@ pub(super) fn read_entry(reader: &mut Reader<'_>, node: Node<'_>) -> Option<Targ
         definition,
         judge_target: text_at(&bound, "judge_target"),
     })
+}
+
+/// An option that other agents have is not misspelt.
+fn explain_unknown(
+    key: Node<'_>,
+    provider: Option<&Provider>,
+    tables: &[&'static [Field]],
+) -> Diagnostic {
+    let found = unknown_field(key, tables);
+    match (key.scalar_text(), provider) {
+        (Some("max_turns"), Some(provider)) => found.help(format!(
+            "`{}` cannot limit the number of turns; use `timeout_seconds`",
+            provider.name
+        )),
+        _ => found,
+    }
 }
 
 /// A text whose diagnostics are reported elsewhere.
