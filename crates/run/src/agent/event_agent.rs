@@ -22,7 +22,7 @@ use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, ConversationTurn, Request};
 use super::stream::{AgentStream, StreamFault, WatchedStream, broken_off};
 use super::text::{self, PromptParts};
-use super::{Agent, Pending, Unreported};
+use super::{Agent, Pending, SHARED_SKILL_FOLDER, Unreported};
 
 /// Whether a bad exit status is a fault although the events report success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +89,50 @@ pub(crate) struct EventProgram {
     pub(crate) figures: FiguresRule,
     /// The arguments that add this text to its system prompt.
     pub(crate) system: Option<fn(&str) -> Vec<String>>,
+    /// Where it looks for the skills of a project.
+    pub(crate) skill_folder: &'static str,
+    /// The flags of `bypass_permissions`, and whether they are given by default.
+    pub(crate) bypass: Option<(&'static [&'static str], bool)>,
+    /// The flag of `max_turns`.
+    pub(crate) turns_flag: Option<&'static str>,
     /// What its events do not say.
     pub(crate) unreported: &'static [Unreported],
+}
+
+impl EventProgram {
+    /// With what most programs have in common.
+    pub(crate) const fn new(
+        executable: &'static str,
+        home: &'static HomeLayout,
+        stream: fn() -> Box<dyn AgentStream>,
+    ) -> Self {
+        Self {
+            executable,
+            first_args: &[],
+            model_flag: "--model",
+            last_args: &[],
+            defaults: &[],
+            home,
+            without: &[],
+            stream,
+            exit: ExitStatusRule::Counts,
+            directory_flag: None,
+            explicit_skill: |_| None,
+            report: None,
+            resume: "--resume",
+            figures: FiguresRule::OfRun,
+            system: None,
+            skill_folder: SHARED_SKILL_FOLDER,
+            bypass: None,
+            turns_flag: None,
+            unreported: &[],
+        }
+    }
+}
+
+/// For programs that take the text as it is.
+pub(crate) fn append_system_prompt(text: &str) -> Vec<String> {
+    vec!["--append-system-prompt".to_owned(), text.to_owned()]
 }
 
 /// A file in which a program reports what its events leave out.
@@ -197,6 +239,10 @@ impl Agent for EventAgent {
 
     fn has_clean_home(&self) -> bool {
         true
+    }
+
+    fn skill_folder(&self) -> &'static str {
+        self.program.skill_folder
     }
 
     fn continues_sessions(&self) -> bool {

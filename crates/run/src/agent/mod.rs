@@ -53,6 +53,9 @@ pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[nested_code::CODES];
 /// The future of one attempt.
 pub type Pending<'a> = Pin<Box<dyn Future<Output = Result<Transcript, AttemptFault>> + Send + 'a>>;
 
+/// The folder of skills that most agents share.
+pub(crate) const SHARED_SKILL_FOLDER: &str = ".agents/skills";
+
 /// The price of a call, as far as it is known beforehand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quote {
@@ -94,6 +97,11 @@ pub trait Agent: fmt::Debug + Send + Sync {
     /// What it can never report.
     fn unreported(&self) -> Vec<Unreported> {
         Vec::new()
+    }
+
+    /// Where it looks for the skills of a project, below the workspace.
+    fn skill_folder(&self) -> &'static str {
+        SHARED_SKILL_FOLDER
     }
 
     /// Whether the tests of one conversation go on in one session.

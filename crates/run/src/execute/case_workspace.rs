@@ -86,7 +86,7 @@ impl<'a> AttemptWorkspaces<'a> {
         if connected.is_stored() || (written.is_none() && skills.is_none()) {
             return None;
         }
-        let folder = skill_folder(connected.provider);
+        let folder = connected.skill_folder();
         let skills = skills.unwrap_or_default().iter();
         let skills =
             skills.map(|skill| (format!("{folder}/{}", skill.name), skill.directory.clone()));
@@ -136,14 +136,6 @@ impl<'a> AttemptWorkspaces<'a> {
         let placed: Vec<_> = placed.collect();
         let prepared = self.workspaces.prepare(&self.workspace, &facts, &placed, &self.skills);
         Ok(prepared.await?)
-    }
-}
-
-/// Where an agent looks for the skills of a project.
-fn skill_folder(provider: Option<&str>) -> &'static str {
-    match provider {
-        Some("claude-cli") => ".claude/skills",
-        _ => ".agents/skills",
     }
 }
 

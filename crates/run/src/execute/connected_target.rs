@@ -160,6 +160,11 @@ impl ConnectedTarget {
         self.agent.may_be_silent()
     }
 
+    /// Where it looks for the skills of a project, below the workspace.
+    pub(crate) fn skill_folder(&self) -> &'static str {
+        self.agent.skill_folder()
+    }
+
     /// Whether the tests of one conversation go on in one session.
     pub(crate) fn continues_sessions(&self) -> bool {
         self.agent.continues_sessions()

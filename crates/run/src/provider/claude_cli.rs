@@ -1,19 +1,17 @@
 //! `claude-cli`: Claude Code, run as a program.
 
-use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::reader::{Options, ReadResult, Template};
+use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::Agent;
 use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{
-    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
+    ARGS, EventProgram, ExitStatusRule, FiguresRule, append_system_prompt,
 };
 use crate::format::{self, StreamReader};
-use crate::setting::{ConnectContext, FilesMode, Setting, option};
+use crate::setting::FilesMode;
 
-use super::{MODEL, Provider, ProviderSettings};
+use super::{EXECUTABLE, EventProvider, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "claude-cli",
@@ -55,25 +53,22 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "claude",
     first_args: &["-p", "--output-format", "stream-json", "--verbose"],
-    model_flag: "--model",
-    last_args: &[],
     // An evaluation should neither send telemetry nor update the program it measures. `IS_SANDBOX`
     // is never set here: only the user can declare a sandbox.
     defaults: &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")],
     // With these set, Claude Code detects that another Claude Code started it and behaves differently.
-    home: &HOME,
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
-    stream: || Box::new(StreamReader::new(&format::claude::FORMAT)),
     exit: ExitStatusRule::Ignored,
     directory_flag: Some("--add-dir"),
     explicit_skill: slash_command,
-    report: None,
-    resume: "--resume",
     figures: FiguresRule::UsageOfSession,
-    system: Some(|text| vec!["--append-system-prompt".to_owned(), text.to_owned()]),
+    system: Some(append_system_prompt),
+    skill_folder: ".claude/skills",
+    bypass: Some((&["--dangerously-skip-permissions"], false)),
+    turns_flag: Some("--max-turns"),
     unreported: format::claude::UNREPORTED,
+    ..EventProgram::new("claude", &HOME, || Box::new(StreamReader::new(&format::claude::FORMAT)))
 };
 
 /// `/NAME …` loads the skill of that name and leaves no trace in the stream.
@@ -84,7 +79,7 @@ fn slash_command(prompt: &str) -> Option<&str> {
 }
 
 static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `claude`"),
+    EXECUTABLE,
     MODEL,
     ARGS,
     CWD,
@@ -97,45 +92,14 @@ static FIELDS: &[Field] = &[
     ),
 ];
 
-#[derive(Debug, Clone, PartialEq)]
-struct ClaudeCli {
-    program: EventAgentOptions,
-    max_turns: Option<Setting<u64>>,
-    bypass_permissions: Setting<bool>,
-}
-
-impl ProviderSettings for ClaudeCli {
-    fn model(&self) -> Option<&Template> {
-        self.program.model.as_ref()
-    }
-
-    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let mut flags = Vec::new();
-        if let Some(turns) = &self.max_turns {
-            let turns = context.integer(turns, 1, u64::MAX)?;
-            flags.extend(["--max-turns".to_owned(), turns.to_string()]);
-        }
-        if context.boolean(&self.bypass_permissions)? {
-            flags.push("--dangerously-skip-permissions".to_owned());
-        }
-        self.program.connect(&PROGRAM, flags, context)
-    }
-}
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let program = EventAgentOptions::read(options);
-    let max_turns = option::integer(options, "max_turns", 1, u64::MAX);
-    let bypass_permissions = option::boolean(options, "bypass_permissions");
-    Ok(Box::new(ClaudeCli {
-        program: program?,
-        max_turns: max_turns?,
-        bypass_permissions: bypass_permissions?.unwrap_or(Setting::Given(false)),
-    }))
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setting::Setting;
     use crate::target::testing::{faults, settings};
 
     #[test]
@@ -149,20 +113,20 @@ mod tests {
 
     #[test]
     fn nothing_is_needed() {
-        let read: ClaudeCli = settings("provider: claude-cli");
-        assert_eq!(read.bypass_permissions, Setting::Given(false));
+        let read: EventProvider = settings("provider: claude-cli");
+        assert_eq!(read.bypass_permissions, None);
         assert_eq!(ProviderSettings::model(&read), None);
     }
 
     #[test]
     fn options_are_read() {
-        let read: ClaudeCli = settings(
+        let read: EventProvider = settings(
             "provider: claude-cli, executable: ./claude, args: [-v], max_turns: 3, \
              bypass_permissions: true",
         );
-        assert_eq!(read.program.args[0].raw(), "-v");
+        assert_eq!(read.options.args[0].raw(), "-v");
         assert_eq!(read.max_turns, Some(Setting::Given(3)));
-        assert_eq!(read.bypass_permissions, Setting::Given(true));
+        assert_eq!(read.bypass_permissions, Some(Setting::Given(true)));
     }
 
     #[test]

@@ -1,21 +1,17 @@
 //! `codex-cli`: Codex, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
-use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
-use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{
-    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
-};
+use crate::agent::event_agent::{EventProgram, FiguresRule};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{EventProvider, MODEL, Provider, ProviderSettings};
+use super::{AGENT_FIELDS, EventProvider, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "codex-cli",
-    fields: FIELDS,
+    fields: AGENT_FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -41,24 +37,17 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "codex",
     first_args: &["exec", "--json", "--skip-git-repo-check"],
     model_flag: "-m",
     // Reads the prompt from standard input.
     last_args: &["-"],
-    defaults: &[],
-    home: &HOME,
-    without: &[],
-    stream: || Box::new(StreamReader::new(&format::codex::FORMAT)),
-    exit: ExitStatusRule::Counts,
     // Codex reads files anywhere; its sandbox is about writing.
     directory_flag: None,
-    explicit_skill: |_| None,
-    report: None,
     resume: "resume",
     figures: FiguresRule::UsageOfSession,
     system: Some(developer_instructions),
     unreported: format::codex::UNREPORTED,
+    ..EventProgram::new("codex", &HOME, || Box::new(StreamReader::new(&format::codex::FORMAT)))
 };
 
 /// Codex adds its own instructions to these. A JSON string is a TOML string, except for one character.
@@ -67,23 +56,14 @@ fn developer_instructions(text: &str) -> Vec<String> {
     vec!["-c".to_owned(), format!("developer_instructions={text}")]
 }
 
-static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `codex`"),
-    MODEL,
-    ARGS,
-    CWD,
-    ENV,
-];
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let options = EventAgentOptions::read(options)?;
-    Ok(Box::new(EventProvider { options, program: &PROGRAM, flags: &[] }))
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::testing::{faults, settings};
+    use crate::target::testing::{faults, read, settings};
 
     #[test]
     fn every_option_is_optional() {
@@ -98,8 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn options_of_claude_cli_are_unknown() {
+    fn turns_cannot_be_limited_and_the_help_says_so() {
         let found = faults("provider: codex-cli, max_turns: 3");
         assert_eq!(found, ["unknown field `max_turns`"]);
+        let text = "targets:\n  - {name: a, provider: codex-cli, max_turns: 3}\n";
+        let help = read(text).out[0].help.clone();
+        let expected = "`codex-cli` cannot limit the number of turns; use `timeout_seconds`";
+        assert_eq!(help.as_deref(), Some(expected));
     }
 }

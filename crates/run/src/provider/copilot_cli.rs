@@ -1,19 +1,17 @@
 //! `copilot-cli`: GitHub Copilot CLI, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
-use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
-use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule, ReportFile};
+use crate::agent::event_agent::{EventProgram, FiguresRule, ReportFile};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{BYPASS_PERMISSIONS, MODEL, PermittedProvider, Provider, ProviderSettings};
+use super::{EventProvider, PERMITTED_AGENT_FIELDS, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "copilot-cli",
-    fields: FIELDS,
+    fields: PERMITTED_AGENT_FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -48,48 +46,30 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "copilot",
     first_args: &["--output-format", "json", "--no-color", "--no-auto-update"],
-    model_flag: "--model",
-    last_args: &[],
-    defaults: &[],
-    home: &HOME,
-    without: &[],
-    stream: || Box::new(StreamReader::new(&format::copilot::FORMAT)),
-    exit: ExitStatusRule::Counts,
     directory_flag: Some("--add-dir"),
-    explicit_skill: |_| None,
     report: Some(ReportFile { flag: "--usage-output-file", read: format::copilot::add_usage }),
-    resume: "--resume",
     figures: FiguresRule::AllOfSession,
-    system: None,
+    bypass: Some((&["--allow-all-tools"], true)),
     unreported: format::copilot::UNREPORTED,
+    ..EventProgram::new("copilot", &HOME, || Box::new(StreamReader::new(&format::copilot::FORMAT)))
 };
 
-static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `copilot`"),
-    MODEL,
-    ARGS,
-    CWD,
-    ENV,
-    BYPASS_PERMISSIONS,
-];
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    PermittedProvider::read(options, &PROGRAM, true, &["--allow-all-tools"])
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setting::Setting;
     use crate::target::testing::settings;
 
     #[test]
     fn every_tool_is_allowed_by_default() {
         for name in ["copilot-cli", "copilot"] {
-            let read: PermittedProvider = settings(&format!("provider: {name}"));
-            assert_eq!(read.bypass_permissions, Setting::Given(true));
+            let read: EventProvider = settings(&format!("provider: {name}"));
+            assert_eq!(read.bypass_permissions, None);
+            assert_eq!(read.program.bypass.map(|(_, default)| default), Some(true));
             assert_eq!(read.program.executable, "copilot");
         }
     }

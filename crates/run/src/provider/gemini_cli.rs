@@ -1,19 +1,17 @@
 //! `gemini-cli`: Gemini CLI, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
-use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
-use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule};
+use crate::agent::event_agent::EventProgram;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{BYPASS_PERMISSIONS, MODEL, PermittedProvider, Provider, ProviderSettings};
+use super::{EventProvider, PERMITTED_AGENT_FIELDS, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "gemini-cli",
-    fields: FIELDS,
+    fields: PERMITTED_AGENT_FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -50,35 +48,16 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "gemini",
     first_args: &["-o", "stream-json", "--skip-trust"],
     model_flag: "-m",
-    last_args: &[],
-    defaults: &[],
-    home: &HOME,
-    without: &[],
-    stream: || Box::new(StreamReader::new(&format::gemini::FORMAT)),
-    exit: ExitStatusRule::Counts,
     directory_flag: Some("--include-directories"),
-    explicit_skill: |_| None,
-    report: None,
-    resume: "--resume",
-    figures: FiguresRule::OfRun,
-    system: None,
+    bypass: Some((&["--yolo"], true)),
     unreported: format::gemini::UNREPORTED,
+    ..EventProgram::new("gemini", &HOME, || Box::new(StreamReader::new(&format::gemini::FORMAT)))
 };
 
-static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `gemini`"),
-    MODEL,
-    ARGS,
-    CWD,
-    ENV,
-    BYPASS_PERMISSIONS,
-];
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    PermittedProvider::read(options, &PROGRAM, true, &["--yolo"])
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
@@ -90,13 +69,14 @@ mod tests {
     #[test]
     fn every_tool_is_allowed_by_default() {
         for name in ["gemini-cli", "gemini"] {
-            let read: PermittedProvider = settings(&format!("provider: {name}"));
-            assert_eq!(read.bypass_permissions, Setting::Given(true));
+            let read: EventProvider = settings(&format!("provider: {name}"));
+            assert_eq!(read.bypass_permissions, None);
+            assert_eq!(read.program.bypass.map(|(_, default)| default), Some(true));
             assert_eq!(read.program.executable, "gemini");
         }
-        let read: PermittedProvider =
+        let read: EventProvider =
             settings("provider: gemini-cli, bypass_permissions: false, model: m");
-        assert_eq!(read.bypass_permissions, Setting::Given(false));
+        assert_eq!(read.bypass_permissions, Some(Setting::Given(false)));
         assert_eq!(ProviderSettings::model(&read).unwrap().raw(), "m");
     }
 

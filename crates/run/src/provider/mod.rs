@@ -24,7 +24,8 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
-use crate::agent::event_agent::{EventAgentOptions, EventProgram};
+use crate::agent::environment::{CWD, ENV};
+use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram};
 use crate::setting::{ConnectContext, FilesMode, Setting, option};
 
 /// Every provider, in the order of spec 9.3.
@@ -84,13 +85,35 @@ pub struct Provider {
     pub read: fn(&mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>>,
 }
 
-/// A program that reports in events and has no options of its own.
+/// A program that reports in events.
 #[derive(Debug, Clone)]
 struct EventProvider {
     options: EventAgentOptions,
     program: &'static EventProgram,
-    /// Come before the `args` of the target.
-    flags: &'static [&'static str],
+    max_turns: Option<Setting<u64>>,
+    bypass_permissions: Option<Setting<bool>>,
+}
+
+impl EventProvider {
+    fn read(
+        options: &mut Options<'_, '_, '_>,
+        program: &'static EventProgram,
+    ) -> ReadResult<Box<dyn ProviderSettings>> {
+        let own = EventAgentOptions::read(options);
+        let max_turns = option::integer(options, "max_turns", 1, u64::MAX);
+        let bypass_permissions = option::boolean(options, "bypass_permissions");
+        Ok(Box::new(Self {
+            options: own?,
+            program,
+            max_turns: max_turns?,
+            bypass_permissions: bypass_permissions?,
+        }))
+    }
+
+    /// Whether every tool is allowed.
+    fn is_bypassed(&self, context: &ConnectContext<'_>, default: bool) -> Result<bool, Diagnostic> {
+        self.bypass_permissions.as_ref().map_or(Ok(default), |setting| context.boolean(setting))
+    }
 }
 
 impl ProviderSettings for EventProvider {
@@ -99,51 +122,31 @@ impl ProviderSettings for EventProvider {
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let flags = self.flags.iter().map(|flag| (*flag).to_owned()).collect();
+        let mut flags = Vec::new();
+        if let (Some(flag), Some(turns)) = (self.program.turns_flag, &self.max_turns) {
+            let turns = context.integer(turns, 1, u64::MAX)?;
+            flags.extend([flag.to_owned(), turns.to_string()]);
+        }
+        if let Some((bypass, default)) = self.program.bypass
+            && self.is_bypassed(context, default)?
+        {
+            flags.extend(bypass.iter().map(|flag| (*flag).to_owned()));
+        }
         self.options.connect(self.program, flags, context)
     }
 }
 
-/// The same with `bypass_permissions`.
-#[derive(Debug, Clone)]
-struct PermittedProvider {
-    options: EventAgentOptions,
-    program: &'static EventProgram,
-    bypass_permissions: Setting<bool>,
-    /// The flags that bypass permissions.
-    flags: &'static [&'static str],
-}
+const EXECUTABLE: Field = Field::new(
+    "executable",
+    Shape::NonEmptyText,
+    "program to run; by default the name of the agent",
+);
 
-impl PermittedProvider {
-    fn read(
-        options: &mut Options<'_, '_, '_>,
-        program: &'static EventProgram,
-        default: bool,
-        flags: &'static [&'static str],
-    ) -> ReadResult<Box<dyn ProviderSettings>> {
-        let own = EventAgentOptions::read(options);
-        let bypass_permissions = option::boolean(options, "bypass_permissions");
-        Ok(Box::new(Self {
-            options: own?,
-            program,
-            bypass_permissions: bypass_permissions?.unwrap_or(Setting::Given(default)),
-            flags,
-        }))
-    }
-}
+/// Options of agents without permissions.
+static AGENT_FIELDS: &[Field] = &[EXECUTABLE, MODEL, ARGS, CWD, ENV];
 
-impl ProviderSettings for PermittedProvider {
-    fn model(&self) -> Option<&Template> {
-        self.options.model.as_ref()
-    }
-
-    fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let is_bypassed = context.boolean(&self.bypass_permissions)?;
-        let flags = self.flags.iter().filter(|_| is_bypassed);
-        let flags = flags.map(|flag| (*flag).to_owned()).collect();
-        self.options.connect(self.program, flags, context)
-    }
-}
+/// Options of agents that ask before they use some tools.
+static PERMITTED_AGENT_FIELDS: &[Field] = &[EXECUTABLE, MODEL, ARGS, CWD, ENV, BYPASS_PERMISSIONS];
 
 const BYPASS_PERMISSIONS: Field =
     Field::new("bypass_permissions", Shape::Boolean, "allow every tool without asking");

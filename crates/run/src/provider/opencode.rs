@@ -1,19 +1,17 @@
 //! `opencode`: opencode, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
-use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
-use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{ARGS, EventProgram, ExitStatusRule, FiguresRule};
+use crate::agent::event_agent::EventProgram;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{BYPASS_PERMISSIONS, MODEL, PermittedProvider, Provider, ProviderSettings};
+use super::{EventProvider, PERMITTED_AGENT_FIELDS, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "opencode",
-    fields: FIELDS,
+    fields: PERMITTED_AGENT_FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -42,49 +40,33 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "opencode",
     first_args: &["run", "--format", "json"],
     model_flag: "-m",
-    last_args: &[],
     // An evaluation should not update the program that it measures.
     defaults: &[("OPENCODE_DISABLE_AUTOUPDATE", "1")],
-    home: &HOME,
-    without: &[],
-    stream: || Box::new(StreamReader::new(&format::opencode::FORMAT)),
-    exit: ExitStatusRule::Counts,
-    directory_flag: None,
-    explicit_skill: |_| None,
-    report: None,
     resume: "--session",
-    figures: FiguresRule::OfRun,
-    system: None,
+    bypass: Some((&["--auto"], false)),
     unreported: format::opencode::UNREPORTED,
+    ..EventProgram::new("opencode", &HOME, || {
+        Box::new(StreamReader::new(&format::opencode::FORMAT))
+    })
 };
 
-static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `opencode`"),
-    MODEL,
-    ARGS,
-    CWD,
-    ENV,
-    BYPASS_PERMISSIONS,
-];
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    PermittedProvider::read(options, &PROGRAM, false, &["--auto"])
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setting::Setting;
     use crate::target::testing::settings;
 
     #[test]
     fn permissions_are_those_of_its_configuration_by_default() {
         for name in ["opencode", "opencode-cli"] {
-            let read: PermittedProvider = settings(&format!("provider: {name}"));
-            assert_eq!(read.bypass_permissions, Setting::Given(false));
+            let read: EventProvider = settings(&format!("provider: {name}"));
+            assert_eq!(read.bypass_permissions, None);
+            assert_eq!(read.program.bypass.map(|(_, default)| default), Some(false));
             assert_eq!(read.program.executable, "opencode");
         }
     }

@@ -1,21 +1,17 @@
 //! `pi`: Pi, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
-use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::clean_home::{HomeLayout, LoginFile};
-use crate::agent::environment::{CWD, ENV};
-use crate::agent::event_agent::{
-    ARGS, EventAgentOptions, EventProgram, ExitStatusRule, FiguresRule,
-};
+use crate::agent::event_agent::{EventProgram, append_system_prompt};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{EventProvider, MODEL, Provider, ProviderSettings};
+use super::{AGENT_FIELDS, EventProvider, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "pi",
-    fields: FIELDS,
+    fields: AGENT_FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -28,7 +24,6 @@ targets:
   - name: default
     provider: pi
     model: anthropic/claude-sonnet-4-5
-    args: [--no-session]
 ```
 "#,
     read,
@@ -41,35 +36,15 @@ static HOME: HomeLayout = HomeLayout {
 };
 
 static PROGRAM: EventProgram = EventProgram {
-    executable: "pi",
     first_args: &["--print", "--mode", "json"],
-    model_flag: "--model",
-    last_args: &[],
-    defaults: &[],
-    home: &HOME,
-    without: &[],
-    stream: || Box::new(StreamReader::new(&format::pi::FORMAT)),
-    exit: ExitStatusRule::Counts,
-    directory_flag: None,
-    explicit_skill: |_| None,
-    report: None,
     resume: "--session",
-    figures: FiguresRule::OfRun,
-    system: Some(|text| vec!["--append-system-prompt".to_owned(), text.to_owned()]),
+    system: Some(append_system_prompt),
     unreported: format::pi::UNREPORTED,
+    ..EventProgram::new("pi", &HOME, || Box::new(StreamReader::new(&format::pi::FORMAT)))
 };
 
-static FIELDS: &[Field] = &[
-    Field::new("executable", Shape::NonEmptyText, "program to run; default `pi`"),
-    MODEL,
-    ARGS,
-    CWD,
-    ENV,
-];
-
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let options = EventAgentOptions::read(options)?;
-    Ok(Box::new(EventProvider { options, program: &PROGRAM, flags: &[] }))
+    EventProvider::read(options, &PROGRAM)
 }
 
 #[cfg(test)]
