@@ -118,9 +118,16 @@ fn the_json_has_the_documented_shape() {
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     assert_eq!(keys(&found), ["schemaVersion", "base", "candidate", "tests", "suite", "usage"]);
-    assert_eq!(keys(&found["tests"][0]), ["evalId", "target", "change", "base", "candidate"]);
-    assert_eq!(keys(&found["tests"][0]["base"]), ["trials", "passes", "score"]);
-    assert_eq!(keys(&found["suite"]), ["delta", "low", "high", "p", "verdict", "trialsNeeded"]);
+    assert_eq!(
+        keys(&found["tests"][0]),
+        ["evalId", "target", "change", "beyondChance", "base", "candidate"]
+    );
+    assert_eq!(keys(&found["tests"][0]["base"]), ["trials", "passes", "score", "errors"]);
+    let suite = "delta low high p verdict trialsNeeded trialsNeededIn measure margin seed exact tests \
+                 base candidate drift errors certain";
+    assert_eq!(keys(&found["suite"]), suite.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(keys(&found["suite"]["base"]), ["level", "low", "high", "trialsPerTest", "runs"]);
+    assert_eq!(keys(&found["suite"]["candidate"]), ["level", "low", "high", "trialsPerTest"]);
     assert!(found["suite"]["low"].as_f64().unwrap() < 0.0);
     // If every case has a cost, the cost of further trials is known.
     let priced = |text: String| text.replace("\"costUsd\":null", "\"costUsd\":0.5");

@@ -59,6 +59,12 @@ fn with_a_gate_the_comparison_decides() {
         (
             &["--target", "good", "--trials", "1", "--filter", "t1?"],
             0,
+            0,
+            "✓ gate: not worse than the baseline; ",
+        ),
+        (
+            &["--trials", "1", "--filter", "t1?"],
+            1,
             3,
             "! gate: inconclusive against the baseline; ",
         ),
@@ -81,15 +87,19 @@ fn with_a_gate_the_comparison_decides() {
 }
 
 #[test]
-fn an_unmeasured_test_never_passes_the_gate() {
+fn an_unmeasured_test_passes_the_gate_only_if_it_cannot_change_the_verdict() {
     let project = Project::new(&suite("shop"), MOCK);
     project.run(&["--trials", "5", "--output", "base.jsonl"]).exits(1);
     let words = ["--trials", "5", "--baseline", "base.jsonl", "--gate"];
-    let said = "equivalent to the baseline, but not everything could be measured";
-    project.run(&words).exits(3).prints(said);
-    // Not even if the test is new.
+    let said = "equivalent to the baseline, but trials that could not be measured may change that";
+    let ran = project.run(&words);
+    ran.exits(3).prints(said);
+    ran.prints("10 trials could not be measured (5 in the baseline): -4.8 points if each counts");
+    // A wide margin holds whatever they were.
+    project.run(&[&words[..], &["--margin", "0.3"]].concat()).exits(0).prints("✓ gate: equivalent");
+    // What is new cannot be compared.
     run(&project, &["--output", "base.jsonl", "--force"]).exits(1);
-    project.run(&words).exits(3).prints(said);
+    project.run(&words).exits(0).prints("✓ gate: equivalent to the baseline; ");
     // A worse run is still worse.
     let worse: Vec<&str> = [&words[..], &["--target", "bad"]].concat();
     project.run(&worse).exits(1).prints("✗ gate: worse");
@@ -191,7 +201,8 @@ fn every_suite_has_its_own_latest() {
     ran.exits(1).says("no earlier results of `depot`");
     ran.prints("20 added, 20 unchanged");
     let ran = run(&project, &["--baseline", "latest", "--gate"]);
-    ran.exits(0).prints("baseline 2 files in .evalrig/results\n");
+    ran.exits(0).prints("baseline 2 runs, the first ");
+    ran.prints("5 trials each, against ");
     ran.prints("40 unchanged");
     // Results of several suites in one file are kept separate.
     run(&project, &["--output", "both.jsonl"]).exits(1);

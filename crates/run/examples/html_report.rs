@@ -53,6 +53,7 @@ fn write(
         // The last one stays.
         end.compared = Some(Compared {
             base: path.to_string(),
+            base_runs: vec![vec![path.to_string()]],
             comparison: compare(&cases(&base), &cases(&rows), &CompareOptions::default()),
             earlier: base.iter().map(EarlierCase::of).collect(),
         });

@@ -103,8 +103,8 @@ pub struct Run {
     pub grading: Grading,
     #[command(flatten)]
     pub against: Against,
-    /// Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if
-    /// inconclusive.
+    /// Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse,
+    /// 3 if inconclusive.
     #[arg(long, requires = "baseline", conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARISON)]
     pub gate: bool,
     /// The targets file [default: the nearest `.evalrig/targets.yaml`].
@@ -145,10 +145,13 @@ pub struct Grading {
 /// The baseline of a run.
 #[derive(Debug, Clone, Args)]
 pub struct Against {
-    /// Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or
-    /// `latest~N`.
+    /// Compare with earlier runs: a results file, a pattern, a directory with results, `latest`,
+    /// `latest~N` or `latest~A..B`; repeatable.
     #[arg(long, value_name = "RUN", help_heading = COMPARISON)]
-    pub baseline: Option<String>,
+    pub baseline: Vec<String>,
+    /// How many complete runs `--baseline latest` stands for [default: 4].
+    #[arg(long, value_name = "K", value_parser = at_least_one, requires = "baseline", help_heading = COMPARISON)]
+    pub baseline_runs: Option<usize>,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, requires = "baseline", help_heading = COMPARISON)]
     pub margin: f64,
@@ -221,8 +224,8 @@ pub struct ReportRun {
     pub pass_trials: f64,
     #[command(flatten)]
     pub against: Against,
-    /// Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if
-    /// inconclusive.
+    /// Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse,
+    /// 3 if inconclusive.
     #[arg(long, requires = "baseline", conflicts_with_all = ["allow_borderline", "pass_trials"], help_heading = COMPARISON)]
     pub gate: bool,
     /// Repository root: paths in the results start there [default: the nearest directory with
@@ -233,21 +236,25 @@ pub struct ReportRun {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The earlier run: a results file, a pattern such as 'main-*.jsonl' for the files of shards, a
-    /// directory with results, `latest` or `latest~N`.
-    #[arg(required_unless_present_any = ["selftest", "base_files"])]
-    pub base: Option<String>,
-    /// The later run.
-    #[arg(required_unless_present_any = ["selftest", "base_files"])]
-    pub candidate: Option<String>,
-    /// Files of the earlier run, such as those of its shards, instead of BASE.
-    #[arg(long = "base", value_name = "RESULTS", num_args = 1.., requires = "candidate_files", conflicts_with_all = ["base", "candidate"])]
+    /// The earlier runs and then the later one: each a results file, a pattern such as
+    /// 'main-*.jsonl', a directory with results, `latest`, `latest~N` or `latest~A..B`. Files of one
+    /// run, such as those of its shards, count as one.
+    #[arg(value_name = "RUN", required_unless_present_any = ["selftest", "base_files"])]
+    pub runs: Vec<String>,
+    /// An earlier run; repeatable. RUN is the later one then.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["base_files"])]
+    pub baseline: Vec<String>,
+    /// How many runs `latest` stands for as a baseline [default: 4].
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub baseline_runs: Option<usize>,
+    /// Files of the earlier runs, such as those of shards, instead of RUN.
+    #[arg(long = "base", value_name = "RESULTS", num_args = 1.., requires = "candidate_files", conflicts_with = "runs")]
     pub base_files: Vec<String>,
-    /// Files of the later run, instead of CANDIDATE.
-    #[arg(long = "candidate", value_name = "RESULTS", num_args = 1.., requires = "base_files", conflicts_with_all = ["base", "candidate"])]
+    /// Files of the later run, instead of RUN.
+    #[arg(long = "candidate", value_name = "RESULTS", num_args = 1.., requires = "base_files", conflicts_with = "runs")]
     pub candidate_files: Vec<String>,
-    /// Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if
-    /// inconclusive.
+    /// Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3
+    /// if inconclusive.
     #[arg(long)]
     pub gate: bool,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
@@ -259,10 +266,10 @@ pub struct Compare {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
-    /// Test the gate on the trials of one run: how often it raises a false alarm, and the smallest
-    /// drop that it would catch.
-    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["base", "candidate", "base_files", "candidate_files", "gate"])]
-    pub selftest: Option<String>,
+    /// Test the gate on stored runs: how often it raises a false alarm, and the smallest drop that it
+    /// would catch. Several runs are compared with each other; one run is split into halves.
+    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "gate"])]
+    pub selftest: Vec<String>,
     /// Seed for everything random [default: derived from the runs].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -295,7 +302,7 @@ Example: evalrig run evals -t claude --report junit=junit.xml
 Example: evalrig run evals -n 5 --baseline main.jsonl --gate
 
 Exit codes:
-  0  every test passed; with --gate: better than the baseline or equivalent to it
+  0  every test passed; with --gate: equivalent to the baseline, better or not worse
   1  a test failed or was borderline; with --gate: worse than the baseline
   2  could not start: wrong usage, an error in a suite, no targets file, no judge, no baseline
   3  a case could not be measured, or stored results lack rows; with --gate also: inconclusive
@@ -305,10 +312,11 @@ Exit codes:
 /// Shown at the end of `compare --help`.
 pub(super) const COMPARE_HELP: &str = "\
 Example: evalrig compare latest~1 latest --gate
+Example: evalrig compare latest~1..4 latest --gate
 Example: evalrig compare --base main-*.jsonl --candidate branch-*.jsonl
 
 Exit codes:
-  0  no test regressed, and the run as a whole is not worse; with --gate: better or equivalent
+  0  no test regressed, and the run is not called worse; with --gate: equivalent, better or not worse
   1  a test regressed, or the run as a whole is worse; with --gate: worse
   2  could not start: wrong usage, a missing file, or a file that is not a results file
   3  a test could not be measured, or a run lacks rows; with --gate also: inconclusive

@@ -1,5 +1,7 @@
 //! The part of a case that comparisons use.
 
+use std::collections::HashMap;
+
 use crate::model::Outcome;
 use crate::stats::Fnv1a;
 
@@ -8,6 +10,10 @@ pub struct ComparedCase {
     pub suite: String,
     pub test: String,
     pub target: String,
+    /// Tests of one group share a fixture, and are not independent evidence.
+    pub group: Option<String>,
+    /// Number of the base run, from 0; a trial is one of its run. Ignored in candidates.
+    pub run: u32,
     /// From 1.
     pub trial: u32,
     pub outcome: Outcome,
@@ -35,12 +41,65 @@ pub fn seed_from_cases(base: &[ComparedCase], candidate: &[ComparedCase]) -> u64
             for text in [&case.suite, &case.test, &case.target, &case.hash] {
                 hash.add_text(text);
             }
+            hash.add(&case.run.to_le_bytes());
             hash.add(&case.trial.to_le_bytes());
             hash.add(case.outcome.word().as_bytes());
             hash.add(&case.score.unwrap_or(-1.0).to_bits().to_le_bytes());
         }
     }
     hash.finish()
+}
+
+/// Numbers the runs of a base anew, so that runs without a test in common have one number. Such files
+/// are shards of a run or runs of different suites, and say nothing about how runs differ.
+pub fn join_disjoint_runs(cases: &mut [ComparedCase]) {
+    let runs = cases.iter().map(|case| case.run as usize + 1).max().unwrap_or(0);
+    if runs < 2 {
+        return;
+    }
+    let mut meets = vec![vec![false; runs]; runs];
+    for found in runs_by_test(cases) {
+        for (at, one) in found.iter().enumerate() {
+            for other in &found[..at] {
+                meets[*one][*other] = true;
+                meets[*other][*one] = true;
+            }
+        }
+    }
+    let mut numbers: Vec<u32> = Vec::with_capacity(runs);
+    for run in 0..runs {
+        let is_free = |number: &u32| {
+            !numbers.iter().enumerate().any(|(other, taken)| taken == number && meets[run][other])
+        };
+        numbers.push((0..).find(is_free).unwrap_or(run as u32));
+    }
+    cases.iter_mut().for_each(|case| case.run = numbers[case.run as usize]);
+}
+
+/// The runs that have each test.
+fn runs_by_test(cases: &[ComparedCase]) -> Vec<Vec<usize>> {
+    let mut places: HashMap<(&str, &str, &str), usize> = HashMap::new();
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut last: Option<(&ComparedCase, usize)> = None;
+    for case in cases {
+        let is_next = |before: &ComparedCase| {
+            (&before.test, &before.target, &before.suite) == (&case.test, &case.target, &case.suite)
+        };
+        // Trials of one test usually follow each other.
+        let at = match last {
+            Some((before, at)) if is_next(before) => at,
+            _ => *places.entry((&case.suite, &case.test, &case.target)).or_insert_with(|| {
+                found.push(Vec::new());
+                found.len() - 1
+            }),
+        };
+        last = Some((case, at));
+        let run = case.run as usize;
+        if found[at].last() != Some(&run) && !found[at].contains(&run) {
+            found[at].push(run);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -53,6 +112,8 @@ pub(super) mod testing {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
+            group: None,
+            run: 0,
             trial,
             outcome,
             score: match outcome {
@@ -75,12 +136,34 @@ pub(super) mod testing {
         };
         (1..=count).map(|trial| case(test, trial, outcome(trial))).collect()
     }
+
+    /// The same cases as those of another base run.
+    pub fn of_run(run: u32, mut cases: Vec<ComparedCase>) -> Vec<ComparedCase> {
+        cases.iter_mut().for_each(|case| case.run = run);
+        cases
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::testing::trials;
+    use super::testing::{of_run, trials};
     use super::*;
+
+    #[test]
+    fn runs_without_a_test_in_common_are_one() {
+        let runs = |tests: &[(u32, &str)]| -> Vec<u32> {
+            let mut cases: Vec<ComparedCase> =
+                tests.iter().flat_map(|(run, test)| of_run(*run, trials(test, 1, 1))).collect();
+            join_disjoint_runs(&mut cases);
+            cases.iter().map(|case| case.run).collect()
+        };
+        assert_eq!(runs(&[(0, "a"), (1, "b")]), [0, 0]);
+        assert_eq!(runs(&[(0, "a"), (1, "a")]), [0, 1]);
+        // Two runs of two shards each.
+        assert_eq!(runs(&[(0, "a"), (1, "b"), (2, "a"), (3, "b")]), [0, 0, 1, 1]);
+        assert_eq!(runs(&[(3, "a"), (3, "b")]), [0, 0]);
+        assert_eq!(runs(&[]), [0; 0]);
+    }
 
     #[test]
     fn the_seed_follows_the_cases() {

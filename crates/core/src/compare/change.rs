@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use super::case::ComparedCase;
 use super::pairing::Match;
 use crate::model::Outcome;
+use crate::stats::Mark;
 use crate::words;
 
 words! {
     pub enum Change {
-        /// Worse beyond chance, or passed always and never now.
+        /// Worse beyond chance, or passed always and never now in several trials, or single trials.
         Regressed = "regressed",
         /// Could not be measured in one of the runs.
         Errored = "errored",
-        /// Better beyond chance, or passed never and always now.
+        /// Better beyond chance, or passed never and always now in several trials, or single trials.
         Fixed = "fixed",
         /// Passes more or less often; it may be luck.
         Changed = "changed",
@@ -37,7 +38,10 @@ impl Change {
     }
 }
 
-/// One test in one run.
+/// Trials on each side from which on always and never are called regressed or fixed.
+const TOLD: u64 = 3;
+
+/// One test in the base runs together, or in the candidate.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Side {
     /// Only those that got a verdict.
@@ -81,14 +85,12 @@ impl TestChange {
     }
 
     /// What is beyond chance has regressed or is fixed, whatever else is open.
-    pub(super) fn mark_certain(&mut self) {
+    pub(super) fn mark(&mut self, mark: Mark) {
         self.is_certain = true;
-        match self.drop() {
-            Some(drop) if drop > 0.0 => self.change = Change::Regressed,
-            Some(drop) if drop < 0.0 && self.change != Change::Errored => {
-                self.change = Change::Fixed;
-            }
-            _ => {}
+        match mark {
+            Mark::Dropped => self.change = Change::Regressed,
+            Mark::Gained if self.change != Change::Errored => self.change = Change::Fixed,
+            Mark::Gained => {}
         }
     }
 }
@@ -117,9 +119,9 @@ fn change_of(base: &[&ComparedCase], candidate: &[&ComparedCase]) -> Change {
         (false, false) if base.is_empty() || candidate.is_empty() => return Change::Unchanged,
         _ => {}
     }
-    let hashes = |cases: &[&ComparedCase]| -> BTreeSet<String> {
-        cases.iter().map(|case| case.hash.clone()).collect()
-    };
+    fn hashes<'a>(cases: &[&'a ComparedCase]) -> BTreeSet<&'a str> {
+        cases.iter().map(|case| case.hash.as_str()).collect()
+    }
     if hashes(base) != hashes(candidate) {
         return Change::ChangedTest;
     }
@@ -127,10 +129,13 @@ fn change_of(base: &[&ComparedCase], candidate: &[&ComparedCase]) -> Change {
 }
 
 fn change_of_rates(before: &Side, now: &Side) -> Change {
+    // Fewer trials that all agree may be luck; of single trials there is nothing else to say.
+    let least = before.trials.min(now.trials);
+    let is_told = least >= TOLD || before.trials.max(now.trials) == 1;
     match (before.rate(), now.rate()) {
-        (Some(1.0), Some(0.0)) => Change::Regressed,
+        (Some(1.0), Some(0.0)) if is_told => Change::Regressed,
         _ if now.errors > 0 || (before.trials == 0 && before.errors > 0) => Change::Errored,
-        (Some(0.0), Some(1.0)) => Change::Fixed,
+        (Some(0.0), Some(1.0)) if is_told => Change::Fixed,
         (Some(before), Some(now)) if before != now => Change::Changed,
         _ => Change::Unchanged,
     }
@@ -190,8 +195,12 @@ mod tests {
             ((5, 4), (5, 1), Change::Changed),
             ((5, 4), (3, 3), Change::Changed),
             ((5, 4), (10, 8), Change::Unchanged),
-            ((5, 5), (2, 0), Change::Regressed),
-            ((2, 0), (5, 5), Change::Fixed),
+            ((5, 5), (2, 0), Change::Changed),
+            ((5, 5), (3, 0), Change::Regressed),
+            ((2, 0), (5, 5), Change::Changed),
+            ((3, 0), (5, 5), Change::Fixed),
+            ((1, 1), (1, 0), Change::Regressed),
+            ((2, 2), (1, 0), Change::Changed),
         ] {
             let run = |(count, passes)| trials("a", count, passes);
             assert_eq!(change(&run(before), &run(now)), wanted, "{before:?} {now:?}");
@@ -201,7 +210,7 @@ mod tests {
     #[test]
     fn errors_hide_all_but_certain_losses() {
         let torn =
-            |passes: u32| [trials("a", 2, passes), vec![case("a", 3, Outcome::Errored)]].concat();
+            |passes: u32| [trials("a", 3, passes), vec![case("a", 4, Outcome::Errored)]].concat();
         assert_eq!(change(&trials("a", 3, 3), &torn(2)), Change::Errored);
         assert_eq!(change(&trials("a", 3, 3), &torn(1)), Change::Errored);
         assert_eq!(change(&trials("a", 3, 3), &torn(0)), Change::Regressed);

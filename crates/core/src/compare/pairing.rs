@@ -1,46 +1,86 @@
-//! Pairs the cases of two runs by test, target and trial. If each run has one target, or one suite,
+//! Pairs the cases of the base and of the candidate by test and target. If each run has one target, or one suite,
 //! its name is ignored, so that two models can be compared.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use super::case::ComparedCase;
 use super::change::Side;
 use crate::model::Outcome;
 use crate::stats::{Measure, Pair, mean};
 
-/// The cases of one test against one target in both runs, each in the order of trials.
+/// The cases of one test against one target: of the base runs whose test means the same, and of the
+/// candidate, each in the order of runs and trials.
 #[derive(Debug)]
 pub(crate) struct Match<'a> {
     pub suite: &'a str,
     pub test: &'a str,
     pub target: &'a str,
+    pub group: Option<&'a str>,
     pub base: Vec<&'a ComparedCase>,
     pub candidate: Vec<&'a ComparedCase>,
 }
 
-impl Match<'_> {
-    /// `None` unless both sides were measured, and scored where scores are compared.
-    pub fn pair(&self, measure: Measure) -> Option<Pair> {
-        let pair =
-            Pair { base: values(&self.base, measure), candidate: values(&self.candidate, measure) };
-        (!pair.base.is_empty() && !pair.candidate.is_empty()).then_some(pair)
+/// What trials that could not be measured count as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorCount {
+    /// They are left out.
+    Ignored,
+    /// Those of the base as passes, those of the candidate as failures.
+    AgainstCandidate,
+    /// The reverse.
+    ForCandidate,
+}
+
+impl ErrorCount {
+    fn value(self, is_base: bool) -> Option<f64> {
+        match self {
+            Self::Ignored => None,
+            Self::AgainstCandidate => Some(f64::from(u8::from(is_base))),
+            Self::ForCandidate => Some(f64::from(u8::from(!is_base))),
+        }
     }
 }
 
-fn values(cases: &[&ComparedCase], measure: Measure) -> Vec<f64> {
-    let measured = cases.iter().filter(|case| case.is_measured());
-    measured
-        .filter_map(|case| match measure {
-            Measure::Rate => Some(f64::from(u8::from(case.outcome == Outcome::Passed))),
-            Measure::Score => case.score,
+impl Match<'_> {
+    /// `None` unless both sides were measured, and scored where scores are compared.
+    pub fn pair(&self, measure: Measure, errors: ErrorCount) -> Option<Pair> {
+        let candidate = values(&self.candidate, measure, errors.value(false));
+        let runs = self.base.last().map_or(0, |case| case.run as usize + 1);
+        let mut base = vec![Vec::new(); runs];
+        let mut rest = &self.base[..];
+        while let Some(first) = rest.first() {
+            let length = rest.iter().take_while(|case| case.run == first.run).count();
+            let (run, later) = rest.split_at(length);
+            base[first.run as usize] = values(run, measure, errors.value(true));
+            rest = later;
+        }
+        let is_measured = !candidate.is_empty() && base.iter().any(|run| !run.is_empty());
+        is_measured.then(|| Pair::pooled(base, candidate))
+    }
+
+    /// Trials that could not be measured, in the base and in the candidate.
+    pub fn errors(&self) -> [u64; 2] {
+        [&self.base, &self.candidate].map(|cases| {
+            cases.iter().filter(|case| case.outcome == Outcome::Errored).count() as u64
         })
-        .collect()
+    }
+}
+
+/// `errored` is the value of a trial that could not be measured.
+fn values(cases: &[&ComparedCase], measure: Measure, errored: Option<f64>) -> Vec<f64> {
+    let value = |case: &&ComparedCase| match (case.outcome, measure) {
+        (Outcome::Errored, _) => errored,
+        _ if !case.is_measured() => None,
+        (outcome, Measure::Rate) => Some(f64::from(u8::from(outcome == Outcome::Passed))),
+        (_, Measure::Score) => case.score,
+    };
+    cases.iter().filter_map(value).collect()
 }
 
 impl Side {
     pub fn of(cases: &[&ComparedCase]) -> Self {
-        let measured = values(cases, Measure::Rate);
-        let scores = values(cases, Measure::Score);
+        let measured = values(cases, Measure::Rate, None);
+        let scores = values(cases, Measure::Score, None);
         let errors = cases.iter().filter(|case| case.outcome == Outcome::Errored);
         Self {
             trials: measured.len() as u64,
@@ -52,8 +92,8 @@ impl Side {
 }
 
 type Key<'a> = (Option<&'a str>, &'a str, Option<&'a str>);
-/// By trial.
-type Trials<'a> = BTreeMap<u32, &'a ComparedCase>;
+/// The cases of one side.
+type Trials<'a> = Vec<&'a ComparedCase>;
 
 /// In the order of the candidate; tests that are only in the base come last.
 pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<Match<'a>> {
@@ -69,26 +109,54 @@ pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<
     let mut places: HashMap<Key, usize> = HashMap::new();
     let mut found: Vec<(Trials, Trials)> = Vec::new();
     let sides = candidate.iter().map(|case| (case, true));
+    let mut last: Option<(Key, usize)> = None;
     for (case, is_candidate) in sides.chain(base.iter().map(|case| (case, false))) {
-        let at = *places.entry(key(case)).or_insert_with(|| {
-            found.push((BTreeMap::new(), BTreeMap::new()));
-            found.len() - 1
-        });
-        let side = if is_candidate { &mut found[at].1 } else { &mut found[at].0 };
-        side.insert(case.trial, case);
+        let key = key(case);
+        // Trials of one test usually follow each other.
+        let at = match last {
+            Some((before, at)) if before == key => at,
+            _ => *places.entry(key).or_insert_with(|| {
+                found.push((Vec::new(), Vec::new()));
+                found.len() - 1
+            }),
+        };
+        last = Some((key, at));
+        if is_candidate {
+            found[at].1.push(case);
+        } else {
+            found[at].0.push(case);
+        }
     }
     found.into_iter().filter_map(matched).collect()
 }
 
 fn matched<'a>((base, candidate): (Trials<'a>, Trials<'a>)) -> Option<Match<'a>> {
-    let first = candidate.values().chain(base.values()).next()?;
+    let candidate = in_order(candidate, |case| (0, case.trial));
+    let mut base = in_order(base, |case| (case.run, case.trial));
+    let first = *candidate.first().or(base.first())?;
+    // The runs in which the test means what it means now; if there are none, it has changed.
+    let means_the_same = |case: &&ComparedCase| candidate.iter().all(|now| now.hash == case.hash);
+    if base.iter().any(means_the_same) {
+        base.retain(means_the_same);
+    }
     Some(Match {
         suite: &first.suite,
         test: &first.test,
         target: &first.target,
-        base: base.into_values().collect(),
-        candidate: candidate.into_values().collect(),
+        group: first.group.as_deref(),
+        base,
+        candidate,
     })
+}
+
+/// If a case occurs twice, the last one counts.
+fn in_order<'a>(mut cases: Trials<'a>, key: fn(&ComparedCase) -> (u32, u32)) -> Trials<'a> {
+    cases.sort_by_key(|case| key(case));
+    // `dedup` keeps the first of equal ones.
+    cases.reverse();
+    cases.dedup_by_key(|case| key(case));
+    cases.reverse();
+    cases
 }
 
 /// Whether neither side has two different names.
@@ -102,23 +170,25 @@ fn is_single<'a>(
     is_one(base) && is_one(candidate)
 }
 
-/// What one more trial of every test costs, in both runs together. `None` if any cost is unknown.
-pub(crate) fn cost_per_round(matches: &[&Match]) -> Option<f64> {
-    let mut total = 0.0;
-    for side in matches.iter().flat_map(|found| [&found.base, &found.candidate]) {
-        let measured: Vec<&&ComparedCase> = side.iter().filter(|case| case.is_measured()).collect();
-        let costs: Option<Vec<f64>> = measured.iter().map(|case| case.cost).collect();
-        let costs = costs?;
-        if !costs.is_empty() {
-            total += mean(&costs);
+/// What one more trial of every test costs, in the base and in the candidate. `None` if any cost is
+/// unknown.
+pub(crate) fn cost_per_round(matches: &[&Match]) -> Option<[f64; 2]> {
+    let mut totals = [0.0, 0.0];
+    for found in matches {
+        for (side, total) in [&found.base, &found.candidate].into_iter().zip(&mut totals) {
+            let measured = side.iter().filter(|case| case.is_measured());
+            let costs: Vec<f64> = measured.map(|case| case.cost).collect::<Option<_>>()?;
+            if !costs.is_empty() {
+                *total += mean(&costs);
+            }
         }
     }
-    Some(total)
+    Some(totals)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::testing::{case, trials};
+    use super::super::case::testing::{case, of_run, trials};
     use super::*;
 
     #[test]
@@ -153,14 +223,46 @@ mod tests {
     }
 
     #[test]
-    fn a_round_costs_the_mean_of_both_sides() {
+    fn a_round_costs_the_mean_of_a_trial() {
         let (a, b) = (trials("a", 4, 4), trials("a", 2, 1));
         let found = pair(&a, &b);
         let cost = cost_per_round(&found.iter().collect::<Vec<_>>()).unwrap();
-        assert!((cost - 0.02).abs() < 1e-12);
+        assert_eq!(cost, [0.01, 0.01]);
         let mut unknown = b.clone();
         unknown[0].cost = None;
         let found = pair(&a, &unknown);
         assert_eq!(cost_per_round(&found.iter().collect::<Vec<_>>()), None);
+    }
+
+    #[test]
+    fn a_trial_is_one_of_its_run() {
+        let base = [trials("a", 2, 2), of_run(2, trials("a", 3, 1))].concat();
+        let candidate = trials("a", 1, 1);
+        let found = pair(&base, &candidate);
+        let pair = found[0].pair(Measure::Rate, ErrorCount::Ignored).unwrap();
+        assert_eq!(pair.base, [vec![1.0, 1.0], Vec::new(), vec![1.0, 0.0, 0.0]]);
+    }
+
+    #[test]
+    fn runs_with_another_meaning_of_the_test_are_left_out() {
+        let mut old = trials("a", 2, 0);
+        old.iter_mut().for_each(|case| case.hash = "old".to_owned());
+        let base = [old.clone(), of_run(1, trials("a", 2, 2))].concat();
+        assert_eq!(Side::of(&pair(&base, &trials("a", 1, 1))[0].base).passes, 2);
+        assert_eq!(pair(&old, &trials("a", 1, 1))[0].base.len(), 2);
+    }
+
+    #[test]
+    fn errors_count_as_the_question_asks() {
+        let with_error = [trials("a", 1, 1), vec![case("a", 2, Outcome::Errored)]].concat();
+        let found = pair(&with_error, &with_error);
+        let values = |errors| {
+            let pair = found[0].pair(Measure::Rate, errors).unwrap();
+            (pair.base.concat(), pair.candidate)
+        };
+        assert_eq!(values(ErrorCount::Ignored), (vec![1.0], vec![1.0]));
+        assert_eq!(values(ErrorCount::AgainstCandidate), (vec![1.0, 1.0], vec![1.0, 0.0]));
+        assert_eq!(values(ErrorCount::ForCandidate), (vec![1.0, 0.0], vec![1.0, 1.0]));
+        assert_eq!(found[0].errors(), [1, 1]);
     }
 }

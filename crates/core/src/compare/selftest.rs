@@ -1,94 +1,172 @@
-//! Tries the gate on a run's own trials: its rate of false alarms, and the smallest drop that it
-//! detects.
+//! Tries the gate on what is stored: its rate of false alarms, and the smallest drop that it
+//! detects. Several runs are compared with each other, which shows what changes between runs; a
+//! single run is split into random halves, which cannot.
+
+use std::collections::BTreeSet;
 
 use super::CompareOptions;
 use super::case::{ComparedCase, seed_from_cases};
-use super::pairing;
-use super::verdict::{ComparisonVerdict, Rule, approximate_verdict, judge};
-use crate::stats::{Interval, Measure, Pair, SplitMix64, wilson};
+use super::pairing::{self, ErrorCount};
+use super::verdict::{ComparisonVerdict, Rule, quick_verdict};
+use crate::stats::{Drift, Interval, Measure, Pair, SplitMix64, wilson};
 
 const SPLITS: u64 = 1_000;
 /// The minimum for runs so large that each split takes long.
 const FEWEST: u64 = 100;
-/// Up to this many trials the gate itself is tried. Counting all arrangements takes the square of the
-/// trials, so behind it the gate's p-value is approximated, which is close for so many.
-const EXACT_TRIALS: u64 = 500;
-/// The budget for splits of larger runs, in trials.
-const WORK: u64 = 5_000_000;
-/// A drop counts as detected when this share of splits finds it.
+/// The budget for comparisons, in trials.
+const WORK: u64 = 500_000;
+/// A drop counts as detected when this share of comparisons finds it.
 const CAUGHT: f64 = 0.9;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SelfTest {
-    /// Tests with at least two trials.
+    /// Tests that could be compared.
     pub tests: usize,
-    /// Trials per test in a typical half.
-    pub half: f64,
-    pub splits: u64,
-    /// Splits that were called worse, though both halves are of one run.
+    pub method: SelfTestMethod,
+    /// Comparisons of runs without a difference.
+    pub comparisons: u64,
+    /// Those that were called worse.
     pub alarms: u64,
     /// The rate of false alarms.
     pub interval: Interval,
-    /// A difference of means from 0 to 1, for two runs of this size. `None` when not even a drop to
-    /// 0 is detected.
+    /// A difference of means from 0 to 1, for runs of this size. `None` when not even a drop to 0 is
+    /// detected.
     pub smallest_drop: Option<f64>,
     pub seed: u64,
 }
 
-/// `None` when no test has two trials.
+/// What was compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SelfTestMethod {
+    /// Random halves of one run. They cannot show what changes between runs.
+    Halves {
+        /// Trials per test in a typical half.
+        trials: f64,
+    },
+    /// Each run with the others together.
+    Runs {
+        runs: usize,
+        /// Comparisons of each run with one other run, and those that were called worse.
+        single: (u64, u64),
+        drift: Drift,
+    },
+}
+
+/// `None` when no test has two trials, or two runs.
 pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<SelfTest> {
+    try_gate(cases, options, SPLITS)
+}
+
+/// With so many splits at most.
+fn try_gate(cases: &[ComparedCase], options: &CompareOptions, most: u64) -> Option<SelfTest> {
     let seed = options.seed.unwrap_or_else(|| seed_from_cases(cases, &[]));
-    let tests: Vec<Vec<f64>> = pairing::pair(cases, cases)
+    let mut tests: Vec<Vec<Vec<f64>>> = pairing::pair(cases, cases)
         .iter()
-        .filter_map(|found| found.pair(options.measure))
+        .filter_map(|found| found.pair(options.measure, ErrorCount::Ignored))
         .map(|pair| pair.base)
-        .filter(|trials| trials.len() >= 2)
         .collect();
+    let has_two = |test: &Vec<Vec<f64>>| test.iter().filter(|run| !run.is_empty()).count() > 1;
+    let runs: BTreeSet<u32> = cases.iter().map(|case| case.run).collect();
+    let is_pooled = runs.len() > 1 && tests.iter().any(has_two);
+    if is_pooled {
+        tests.retain(has_two);
+    } else {
+        // Of runs without a common test, the first that has the test is split.
+        tests.iter_mut().for_each(|test| test.retain(|run| !run.is_empty()));
+        tests.iter_mut().for_each(|test| test.truncate(1));
+        tests.retain(|test| test.first().is_some_and(|trials| trials.len() >= 2));
+    }
     if tests.is_empty() {
         return None;
     }
-    let trials: u64 = tests.iter().map(|trials| trials.len() as u64).sum();
-    let is_exact = trials <= EXACT_TRIALS;
-    let splits = if is_exact { SPLITS } else { (WORK / trials).clamp(FEWEST, SPLITS) };
-    let mut trial = Trial {
-        is_exact,
-        tries: (splits / 3).max(FEWEST),
-        tests,
-        options: *options,
-        random: SplitMix64::new(seed),
-    };
-    let alarms = (0..splits).filter(|_| trial.split_alarms()).count() as u64;
-    let halves: f64 = trial.tests.iter().map(|t| (t.len() / 2) as f64).sum();
-    Some(SelfTest {
-        tests: trial.tests.len(),
-        half: halves / trial.tests.len() as f64,
-        splits,
-        alarms,
-        interval: wilson(alarms, splits, 0.95),
-        smallest_drop: trial.smallest_drop(),
-        seed,
-    })
+    let mut trial = GateTrial::new(tests, options, seed, most);
+    Some(if is_pooled { trial.compare_runs(seed) } else { trial.split_run(seed) })
 }
 
-struct Trial {
-    is_exact: bool,
-    tests: Vec<Vec<f64>>,
-    /// For each drop that is tried.
+struct GateTrial {
+    /// Trials of each test in each run.
+    tests: Vec<Vec<Vec<f64>>>,
+    /// Comparisons of halves, and those for each drop that is tried.
+    splits: u64,
     tries: u64,
     options: CompareOptions,
     random: SplitMix64,
 }
 
-impl Trial {
+impl GateTrial {
+    fn new(tests: Vec<Vec<Vec<f64>>>, options: &CompareOptions, seed: u64, most: u64) -> Self {
+        let trials: u64 = tests.iter().flatten().map(|trials| trials.len() as u64).sum();
+        let splits = (WORK / trials).max(FEWEST).min(most);
+        let tries = (splits / 3).max(FEWEST).min(most);
+        let random = SplitMix64::new(seed);
+        Self { tests, splits, tries, options: *options, random }
+    }
+
+    fn split_run(&mut self, seed: u64) -> SelfTest {
+        let splits = self.splits;
+        let alarms = (0..splits).filter(|_| self.split_alarms()).count() as u64;
+        let halves: f64 = self.tests.iter().map(|test| (test[0].len() / 2) as f64).sum();
+        let trials = halves / self.tests.len() as f64;
+        self.result(SelfTestMethod::Halves { trials }, splits, alarms, seed)
+    }
+
+    fn compare_runs(&mut self, seed: u64) -> SelfTest {
+        let runs = self.tests.iter().map(Vec::len).max().unwrap_or(0);
+        let (mut alarms, mut single) = (0, (0, 0));
+        for candidate in 0..runs {
+            let pairs = self.against_others(candidate, |_| true);
+            alarms += u64::from(self.is_worse(&pairs));
+            for other in (0..runs).filter(|other| *other != candidate) {
+                let pairs = self.against_others(candidate, |run| run == other);
+                if !pairs.is_empty() {
+                    single = (single.0 + 1, single.1 + u64::from(self.is_worse(&pairs)));
+                }
+            }
+        }
+        let whole = |test: &Vec<Vec<f64>>| Pair::pooled(test.clone(), vec![0.0]);
+        let drift = Drift::of(&self.tests.iter().map(whole).collect::<Vec<_>>());
+        let method = SelfTestMethod::Runs { runs, single, drift };
+        self.result(method, runs as u64, alarms, seed)
+    }
+
+    fn result(
+        &mut self,
+        method: SelfTestMethod,
+        comparisons: u64,
+        alarms: u64,
+        seed: u64,
+    ) -> SelfTest {
+        SelfTest {
+            tests: self.tests.len(),
+            method,
+            comparisons,
+            alarms,
+            interval: wilson(alarms, comparisons, 0.95),
+            smallest_drop: self.smallest_drop(),
+            seed,
+        }
+    }
+
+    /// A run with some of the others as its base.
+    fn against_others(&self, candidate: usize, is_base: impl Fn(usize) -> bool) -> Vec<Pair> {
+        let pair = |test: &Vec<Vec<f64>>| {
+            let now = test.get(candidate).filter(|trials| !trials.is_empty())?;
+            let is_other = |run: usize| run != candidate && is_base(run);
+            let others = test.iter().enumerate().filter(|(run, _)| is_other(*run));
+            let base: Vec<Vec<f64>> = others.map(|(_, trials)| trials.clone()).collect();
+            let has_base = base.iter().any(|trials| !trials.is_empty());
+            has_base.then(|| Pair::pooled(base, now.clone()))
+        };
+        self.tests.iter().filter_map(pair).collect()
+    }
+
     fn split_alarms(&mut self) -> bool {
         let mut pairs = Vec::with_capacity(self.tests.len());
-        for trials in &mut self.tests {
+        for test in &mut self.tests {
+            let trials = &mut test[0];
             shuffle(trials, &mut self.random);
             let half = trials.len() / 2;
-            pairs.push(Pair {
-                base: trials[..half].to_vec(),
-                candidate: trials[half..2 * half].to_vec(),
-            });
+            pairs.push(Pair::new(trials[..half].to_vec(), trials[half..2 * half].to_vec()));
         }
         self.is_worse(&pairs)
     }
@@ -113,8 +191,11 @@ impl Trial {
     }
 
     fn level(&self) -> f64 {
-        let means = self.tests.iter().map(|t| t.iter().sum::<f64>() / t.len() as f64);
-        means.sum::<f64>() / self.tests.len() as f64
+        let mean = |test: &Vec<Vec<f64>>| {
+            let count: usize = test.iter().map(Vec::len).sum();
+            test.iter().flatten().sum::<f64>() / count as f64
+        };
+        self.tests.iter().map(mean).sum::<f64>() / self.tests.len() as f64
     }
 
     fn catches(&mut self, drop: f64, level: f64) -> bool {
@@ -124,26 +205,39 @@ impl Trial {
         seen as f64 >= CAUGHT * tries as f64
     }
 
-    /// Two runs of this size, drawn from these trials; of the second a part of what was reached is
-    /// lost: passes at random, scores evenly.
+    /// A candidate that lost a part of what was reached: passes at random, scores evenly. Of one run,
+    /// both sides are drawn from its trials; of several, one of them is the candidate.
     fn drop_alarms(&mut self, kept: f64) -> bool {
-        let mut pairs = Vec::with_capacity(self.tests.len());
-        for trials in &self.tests {
-            let count = trials.len() as u64;
-            let draw = |random: &mut SplitMix64| trials[random.below(count) as usize];
-            let base = (0..count).map(|_| draw(&mut self.random)).collect();
-            let mut candidate = Vec::with_capacity(trials.len());
-            for _ in 0..count {
-                let value = draw(&mut self.random);
-                candidate.push(match self.options.measure {
-                    Measure::Score => value * kept,
-                    Measure::Rate if self.random.fraction() < kept => value,
-                    Measure::Rate => 0.0,
-                });
+        let runs = self.tests.iter().map(Vec::len).max().unwrap_or(0);
+        let mut pairs = if runs > 1 {
+            let candidate = self.random.below(runs as u64) as usize;
+            self.against_others(candidate, |_| true)
+        } else {
+            self.drawn_runs()
+        };
+        for value in pairs.iter_mut().flat_map(|pair| &mut pair.candidate) {
+            match self.options.measure {
+                Measure::Score => *value *= kept,
+                Measure::Rate if self.random.fraction() < kept => {}
+                Measure::Rate => *value = 0.0,
             }
-            pairs.push(Pair { base, candidate });
         }
         self.is_worse(&pairs)
+    }
+
+    /// Two runs of this size, drawn from these trials.
+    fn drawn_runs(&mut self) -> Vec<Pair> {
+        let mut pairs = Vec::with_capacity(self.tests.len());
+        for test in &self.tests {
+            let trials = &test[0];
+            let count = trials.len();
+            let mut side = || -> Vec<f64> {
+                (0..count).map(|_| trials[self.random.below(count as u64) as usize]).collect()
+            };
+            let (base, candidate) = (side(), side());
+            pairs.push(Pair::new(base, candidate));
+        }
+        pairs
     }
 
     fn is_worse(&mut self, pairs: &[Pair]) -> bool {
@@ -152,12 +246,7 @@ impl Trial {
             margin: self.options.margin,
             seed: self.random.next_u64(),
         };
-        let verdict = if self.is_exact {
-            judge(pairs, &rule).map(|judged| judged.verdict)
-        } else {
-            approximate_verdict(pairs, &rule)
-        };
-        verdict == Some(ComparisonVerdict::Worse)
+        quick_verdict(pairs, &rule) == Some(ComparisonVerdict::Worse)
     }
 }
 
@@ -169,20 +258,26 @@ fn shuffle(values: &mut [f64], random: &mut SplitMix64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::testing::trials;
+    use super::super::case::testing::{of_run, trials};
     use super::*;
+
+    /// With few comparisons, because tests are not optimised.
+    fn few(cases: &[ComparedCase]) -> Option<SelfTest> {
+        try_gate(cases, &CompareOptions::default(), 100)
+    }
 
     #[test]
     fn the_gate_is_tried_on_a_run() {
         let cases: Vec<ComparedCase> = (0..12)
             .flat_map(|at| trials(&format!("t{at}"), 4, 4 - u32::from(at % 3 == 0)))
             .collect();
-        let found = selftest(&cases, &CompareOptions::default()).unwrap();
-        assert_eq!((found.tests, found.half), (12, 2.0));
-        assert!(found.alarms <= found.splits / 20, "{found:?}");
+        let found = few(&cases).unwrap();
+        assert_eq!((found.tests, found.comparisons), (12, 100));
+        assert_eq!(found.method, SelfTestMethod::Halves { trials: 2.0 });
+        assert!(found.alarms <= found.comparisons / 20, "{found:?}");
         let drop = found.smallest_drop.unwrap();
         assert!((0.05..0.5).contains(&drop), "{drop}");
-        assert_eq!(selftest(&cases, &CompareOptions::default()), Some(found));
+        assert_eq!(few(&cases), Some(found));
     }
 
     /// On the verge of the exact method: both find about the same drop.
@@ -192,20 +287,45 @@ mod tests {
             (0..tests).flat_map(|at| trials(&format!("t{at}"), 10, 9)).collect()
         };
         let drop = |tests| {
-            let found = selftest(&cases(tests), &CompareOptions::default()).unwrap();
+            let found = few(&cases(tests)).unwrap();
             assert!(found.interval.low <= 0.05, "{found:?}");
             found.smallest_drop.unwrap()
         };
-        let (exact, close, large) = (drop(50), drop(51), drop(2_000));
-        assert!((exact - close).abs() < 0.025, "{exact} {close}");
-        // A smaller drop than the margin is equivalent, however many trials there are.
+        let (exact, close, large) = (drop(45), drop(55), drop(400));
+        assert!((exact - close).abs() < 0.04, "{exact} {close}");
+        // A smaller drop than the margin is not worse, however many trials there are.
         assert!((0.09..0.12).contains(&large), "{large}");
     }
 
     #[test]
     fn single_trials_cannot_be_split() {
-        assert_eq!(selftest(&trials("a", 1, 1), &CompareOptions::default()), None);
+        assert_eq!(few(&trials("a", 1, 1)), None);
         let never = trials("a", 4, 0);
-        assert_eq!(selftest(&never, &CompareOptions::default()).unwrap().smallest_drop, None);
+        assert_eq!(few(&never).unwrap().smallest_drop, None);
+    }
+
+    #[test]
+    fn several_runs_are_compared_with_each_other() {
+        let run = |number: u32, passes: [u32; 3]| -> Vec<ComparedCase> {
+            let test = |at: usize| trials(&format!("t{at}"), 5, passes[at % 3]);
+            of_run(number, (0..18).flat_map(test).collect())
+        };
+        let steady: Vec<ComparedCase> = (0..4).flat_map(|at| run(at, [5, 4, 5])).collect();
+        let found = few(&steady).unwrap();
+        let SelfTestMethod::Runs { runs: 4, single: (12, 0), drift } = found.method else {
+            panic!("{found:?}");
+        };
+        assert_eq!((found.comparisons, found.alarms), (4, 0));
+        assert!(drift.factor() <= 1.0);
+        let shifting: Vec<ComparedCase> = [[5, 5, 5], [3, 3, 2], [5, 5, 4], [2, 3, 3]]
+            .into_iter()
+            .zip(0..)
+            .flat_map(|(passes, at)| run(at, passes))
+            .collect();
+        let found = few(&shifting).unwrap();
+        let SelfTestMethod::Runs { single: (12, alarms), drift, .. } = found.method else {
+            panic!("{found:?}");
+        };
+        assert!(alarms >= 3 && drift.factor() > 5.0, "{found:?}");
     }
 }

@@ -1,14 +1,15 @@
-//! The verdict: better, worse, equivalent or inconclusive.
+//! The verdict: equivalent, better, not worse, worse or inconclusive, asked in this order.
 //!
-//! The candidate is worse when at most 1 in 20 permutations of labels within tests looks as bad,
-//! and better when at most 1 in 100 looks as good: a gate exists to catch drops, and this keeps
-//! both errors together rare. The runs are equivalent when the 95 % interval of the difference is
-//! within the margin. Equivalence is checked first: a difference below the margin does not matter,
-//! however significant it is.
+//! The runs are equivalent when the 95 % interval of the difference is within the margin: a
+//! difference below the margin does not matter, however significant it is. The candidate is better
+//! when at most 1 in 100 exchanges of labels looks as good, and worse when at most 1 in 20 looks as
+//! bad: a gate exists to catch drops, and this keeps both errors together rare. It is not worse when
+//! the interval excludes a drop as large as the margin.
 
 use crate::stats::{
-    Interval, Measure, Pair, Passes, Permuted, Settling, clustered_mean, clustered_rate,
-    difference, mean, permute, permute_approximately, trials_to_settle, typical_trials,
+    Drift, Effort, Interval, Measure, Pair, Passes, Permuted, Settling, TrialsNeeded,
+    approximate_exchange, clustered_mean, clustered_rate, clusters, difference, exchange_passes,
+    exchange_scores, mean, normal_below, normal_quantile, trials_to_settle,
 };
 use crate::words;
 
@@ -16,16 +17,29 @@ use crate::words;
 pub const DEFAULT_MARGIN: f64 = 0.1;
 /// How often an equal candidate may be called worse.
 pub(crate) const LEVEL: f64 = 0.05;
+/// How often an equal candidate may be called better.
+pub(crate) const GAIN_LEVEL: f64 = 0.01;
 /// How much stricter the test for gains is.
-const STRICTER: f64 = 5.0;
+const STRICTER: f64 = LEVEL / GAIN_LEVEL;
 const CONFIDENCE: f64 = 0.95;
+/// Up to this many trials labels are exchanged where the gate is tried; the approximation is close
+/// for more.
+const QUICK_TRIALS: usize = 1_000;
 
 words! {
     pub enum ComparisonVerdict {
-        Better = "better",
-        Worse = "worse",
         Equivalent = "equivalent",
+        Better = "better",
+        NotWorse = "not-worse",
+        Worse = "worse",
         Inconclusive = "inconclusive",
+    }
+}
+
+impl ComparisonVerdict {
+    /// Whether a gate lets the candidate pass.
+    pub fn passes_gate(self) -> bool {
+        matches!(self, Self::Equivalent | Self::Better | Self::NotWorse)
     }
 }
 
@@ -37,14 +51,14 @@ pub struct Rule {
     pub seed: u64,
 }
 
-/// The mean over the tests in each run.
+/// The mean over the tests in the base and in the candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     pub base: f64,
     pub candidate: f64,
 }
 
-/// The interval of [`Levels`] for each run alone.
+/// The interval of [`Levels`] for each side alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LevelIntervals {
     pub base: Interval,
@@ -64,104 +78,161 @@ pub struct SuiteVerdict {
     /// Whether all arrangements were counted.
     pub is_exact: bool,
     pub verdict: ComparisonVerdict,
-    /// Trials per test and run so far.
-    pub trials: f64,
-    /// How many would give a verdict; only if the verdict is inconclusive.
-    pub trials_needed: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SuiteChange {
-    pub judged: SuiteVerdict,
-    /// Tests that were compared.
-    pub tests: usize,
-    /// Of as many trials as are needed, in both runs; `None` if costs are unknown.
-    pub cost_needed: Option<f64>,
-}
-
-impl SuiteChange {
-    pub fn new(judged: SuiteVerdict, tests: usize, cost_per_round: Option<f64>) -> Self {
-        let needed = judged.trials_needed.zip(cost_per_round);
-        Self { judged, tests, cost_needed: needed.map(|(trials, cost)| trials as f64 * cost) }
-    }
+    /// How much the base runs differ among themselves.
+    pub drift: Drift,
+    /// Trials per test in all base runs together; the harmonic mean of the tests.
+    pub base_trials: f64,
+    /// Trials per test of the candidate; the harmonic mean of the tests.
+    pub candidate_trials: f64,
+    /// What would give a verdict; only if the verdict is inconclusive.
+    pub trials_needed: Option<TrialsNeeded>,
 }
 
 /// `None` without tests.
 pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
-    let (delta, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
-    let permuted = permute(pairs, rule.seed);
-    let (p, verdict) = decide(interval, &permuted, rule.margin);
-    let trials = typical_trials(pairs);
-    let settling = Settling { delta, interval, margin: rule.margin, trials };
+    let drift = Drift::of(pairs);
+    let (delta, interval) = shifted_difference(pairs, rule.measure, &drift)?;
+    let permuted = excused(exchange(pairs, rule, Effort::Full), &drift);
+    let (p, verdict) = decide(delta, interval, &permuted, rule.margin);
+    let harmonic = |trials: fn(&Pair) -> usize| {
+        let inverse: f64 = pairs.iter().map(|pair| 1.0 / trials(pair) as f64).sum();
+        pairs.len() as f64 / inverse
+    };
+    let settling = Settling {
+        delta,
+        interval,
+        margin: rule.margin,
+        tests: pairs.len(),
+        base_trials: harmonic(Pair::base_trials),
+        candidate_trials: harmonic(|pair| pair.candidate.len()),
+        is_pooled: drift.runs > 1,
+    };
     let is_open = verdict == ComparisonVerdict::Inconclusive;
     Some(SuiteVerdict {
-        level_intervals: LevelIntervals {
-            base: level_interval(pairs, |pair| &pair.base, rule.measure),
-            candidate: level_interval(pairs, |pair| &pair.candidate, rule.measure),
-        },
         levels: levels(pairs),
+        level_intervals: LevelIntervals {
+            base: level_interval(pairs, |pair| pair.base_values().collect(), rule.measure),
+            candidate: level_interval(pairs, |pair| pair.candidate.clone(), rule.measure),
+        },
         delta,
         interval,
         p,
         is_exact: permuted.is_exact,
         verdict,
-        trials,
+        drift,
+        base_trials: settling.base_trials,
+        candidate_trials: settling.candidate_trials,
         trials_needed: is_open.then(|| trials_to_settle(&settling)),
     })
 }
 
-/// The verdict alone, by an approximation that takes time in proportion to the trials.
-pub(super) fn approximate_verdict(pairs: &[Pair], rule: &Rule) -> Option<ComparisonVerdict> {
-    let (_, interval) = difference(pairs, rule.measure, CONFIDENCE)?;
-    Some(decide(interval, &permute_approximately(pairs), rule.margin).1)
+/// The verdict alone, for those who try the gate many times: with few draws up to this many trials,
+/// behind it by an approximation that takes time in proportion to them.
+pub(super) fn quick_verdict(pairs: &[Pair], rule: &Rule) -> Option<ComparisonVerdict> {
+    let drift = Drift::of(pairs);
+    let (delta, interval) = shifted_difference(pairs, rule.measure, &drift)?;
+    if interval.low > -rule.margin && (delta <= 0.0 || interval.high <= rule.margin) {
+        // Neither better nor worse, whatever the p-value is.
+        let is_within = interval.high <= rule.margin;
+        return Some(if is_within {
+            ComparisonVerdict::Equivalent
+        } else {
+            ComparisonVerdict::NotWorse
+        });
+    }
+    let trials: usize = pairs.iter().map(|pair| pair.base_trials() + pair.candidate.len()).sum();
+    let permuted = if trials <= QUICK_TRIALS {
+        exchange(pairs, rule, Effort::Quick)
+    } else {
+        approximate_exchange(pairs)
+    };
+    Some(decide(delta, interval, &excused(permuted, &drift), rule.margin).1)
+}
+
+fn exchange(pairs: &[Pair], rule: &Rule, effort: Effort) -> Permuted {
+    match rule.measure {
+        Measure::Rate => exchange_passes(pairs, rule.seed, effort),
+        Measure::Score => exchange_scores(pairs, rule.seed, effort),
+    }
+}
+
+/// The difference and its interval. Runs that shift as a whole make the candidate shift too, which
+/// the variance between tests does not show.
+fn shifted_difference(pairs: &[Pair], measure: Measure, drift: &Drift) -> Option<(f64, Interval)> {
+    let (delta, interval) = difference(pairs, measure, CONFIDENCE)?;
+    Some((delta, interval.widened(delta, drift.shift().sqrt())))
+}
+
+/// The p-values of runs that shift as a whole.
+fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
+    let factor = drift.shift().sqrt();
+    if factor == 1.0 {
+        return permuted;
+    }
+    let excuse = |p: f64| normal_below(normal_quantile(p.min(1.0)) / factor);
+    Permuted { down: excuse(permuted.down), up: excuse(permuted.up), ..permuted }
 }
 
 /// The p-value and the verdict.
-fn decide(interval: Interval, permuted: &Permuted, margin: f64) -> (f64, ComparisonVerdict) {
-    let (drop, gain) = (permuted.down, permuted.up * STRICTER);
-    let p = drop.min(gain).min(1.0);
-    let is_within = -margin <= interval.low && interval.high <= margin;
-    let verdict = match (is_within, p <= LEVEL) {
-        (true, _) => ComparisonVerdict::Equivalent,
-        (_, true) if drop < gain => ComparisonVerdict::Worse,
-        (_, true) => ComparisonVerdict::Better,
-        _ => ComparisonVerdict::Inconclusive,
+fn decide(
+    delta: f64,
+    interval: Interval,
+    permuted: &Permuted,
+    margin: f64,
+) -> (f64, ComparisonVerdict) {
+    // The mixture may see a broken test where the mean has not dropped.
+    let drop = if delta < 0.0 { permuted.down } else { 1.0 };
+    let gain = permuted.up * STRICTER;
+    let verdict = if -margin <= interval.low && interval.high <= margin {
+        ComparisonVerdict::Equivalent
+    } else if gain <= LEVEL {
+        ComparisonVerdict::Better
+    } else if interval.low > -margin {
+        ComparisonVerdict::NotWorse
+    } else if drop <= LEVEL {
+        ComparisonVerdict::Worse
+    } else {
+        ComparisonVerdict::Inconclusive
     };
-    (p, verdict)
+    (drop.min(gain).min(1.0), verdict)
 }
 
 /// Each test counts the same.
 fn levels(pairs: &[Pair]) -> Levels {
-    let level = |side: fn(&Pair) -> &Vec<f64>| {
-        pairs.iter().map(|pair| mean(side(pair))).sum::<f64>() / pairs.len() as f64
-    };
-    Levels { base: level(|pair| &pair.base), candidate: level(|pair| &pair.candidate) }
+    let level = |side: fn(&Pair) -> f64| pairs.iter().map(side).sum::<f64>() / pairs.len() as f64;
+    Levels { base: level(Pair::base_mean), candidate: level(|pair| mean(&pair.candidate)) }
 }
 
 /// With the tests as a sample of tests like these, as in the interval of the difference.
-fn level_interval(pairs: &[Pair], side: fn(&Pair) -> &Vec<f64>, measure: Measure) -> Interval {
-    let sides: Vec<&Vec<f64>> = pairs.iter().map(side).collect();
+fn level_interval(pairs: &[Pair], side: fn(&Pair) -> Vec<f64>, measure: Measure) -> Interval {
+    let sides: Vec<Vec<f64>> = pairs.iter().map(side).collect();
     let level = sides.iter().map(|values| mean(values)).sum::<f64>() / sides.len() as f64;
+    let clusters = clusters(pairs);
     let found = match (measure, &sides[..]) {
         (Measure::Rate, _) => {
-            let passes = sides.iter().map(|values| Passes {
-                passes: values.iter().filter(|value| **value > 0.5).count() as u64,
-                trials: values.len() as u64,
+            let passes = clusters.iter().map(|members| {
+                let values = members.iter().flat_map(|at| &sides[*at]);
+                Passes {
+                    passes: values.clone().filter(|value| **value > 0.5).count() as u64,
+                    trials: values.count() as u64,
+                }
             });
             clustered_rate(&passes.collect::<Vec<_>>(), CONFIDENCE)
         }
         // One test alone says nothing of others; its trials say something of it.
-        (Measure::Score, [one]) => in_groups(one.iter().copied()),
-        (Measure::Score, _) => in_groups(sides.iter().map(|values| mean(values))),
+        (Measure::Score, [one]) => in_groups(one.iter().map(|value| vec![*value]).collect()),
+        (Measure::Score, _) => {
+            let means = |members: &Vec<usize>| members.iter().map(|at| mean(&sides[*at])).collect();
+            in_groups(clusters.iter().map(means).collect())
+        }
     };
-    // Nobody knows anything without trials. With different numbers of them the rate of all trials,
+    // Nothing is known without trials. With different numbers of them the rate of all trials,
     // which the interval is about, is not quite the mean of the tests.
     let found = found.unwrap_or(Interval { low: 0.0, high: 1.0 });
     Interval { low: found.low.min(level), high: found.high.max(level) }
 }
 
-fn in_groups(values: impl Iterator<Item = f64>) -> Option<Interval> {
-    let groups: Vec<Vec<f64>> = values.map(|value| vec![value]).collect();
+fn in_groups(groups: Vec<Vec<f64>>) -> Option<Interval> {
     clustered_mean(&groups, CONFIDENCE).map(|(_, interval)| interval)
 }
 
@@ -177,28 +248,65 @@ mod tests {
     }
 
     fn pairs(count: usize, trials: usize, base: usize, candidate: usize) -> Vec<Pair> {
-        let pair = Pair { base: side(trials, base), candidate: side(trials, candidate) };
+        let pair = Pair::new(side(trials, base), side(trials, candidate));
         vec![pair; count]
     }
 
     #[test]
-    fn the_four_verdicts() {
+    fn the_five_verdicts() {
         let verdict = |pairs: &[Pair]| judge(pairs, &RULE).unwrap().verdict;
         assert_eq!(verdict(&pairs(20, 5, 5, 3)), ComparisonVerdict::Worse);
         assert_eq!(verdict(&pairs(20, 5, 3, 5)), ComparisonVerdict::Better);
         assert_eq!(verdict(&pairs(20, 5, 5, 5)), ComparisonVerdict::Equivalent);
         assert_eq!(verdict(&pairs(20, 1, 1, 1)), ComparisonVerdict::Inconclusive);
         assert_eq!(verdict(&pairs(3, 1, 1, 0)), ComparisonVerdict::Inconclusive);
+        let gained = [pairs(5, 5, 4, 4), pairs(4, 5, 3, 5), pairs(1, 5, 4, 3)].concat();
+        assert_eq!(verdict(&gained), ComparisonVerdict::NotWorse);
         assert_eq!(judge(&[], &RULE), None);
+    }
+
+    #[test]
+    fn gates_pass_what_is_at_least_as_good() {
+        let passing = ComparisonVerdict::ALL.iter().filter(|verdict| verdict.passes_gate());
+        let words: Vec<&str> = passing.map(|verdict| verdict.word()).collect();
+        assert_eq!(words, ["equivalent", "better", "not-worse"]);
     }
 
     #[test]
     fn what_is_open_says_how_many_trials_would_settle_it() {
         let open = judge(&pairs(20, 1, 1, 1), &RULE).unwrap();
-        assert!(open.trials_needed.is_some_and(|trials| trials > 1 && trials < 20));
+        let needed = open.trials_needed.and_then(TrialsNeeded::trials);
+        assert!(needed.is_some_and(|trials| trials > 1 && trials < 20), "{open:?}");
         let settled = judge(&pairs(20, 5, 5, 5), &RULE).unwrap();
         assert_eq!(settled.trials_needed, None);
-        assert_eq!(SuiteChange::new(open, 20, None).cost_needed, None);
+    }
+
+    #[test]
+    fn a_base_of_several_runs_is_more_evidence() {
+        let pooled = |runs: usize| -> Vec<Pair> {
+            (0..20).map(|_| Pair::pooled(vec![side(4, 4); runs], side(4, 4))).collect()
+        };
+        let width = |runs: usize| {
+            let judged = judge(&pooled(runs), &RULE).unwrap();
+            assert_eq!((judged.base_trials, judged.candidate_trials), (4.0 * runs as f64, 4.0));
+            judged.interval.high - judged.interval.low
+        };
+        assert!(width(4) < 0.9 * width(1), "{} {}", width(4), width(1));
+    }
+
+    #[test]
+    fn runs_that_shift_as_a_whole_widen_the_interval() {
+        let pooled = |runs: [usize; 4]| -> Vec<Pair> {
+            let base: Vec<Vec<f64>> = runs.iter().map(|passes| side(5, *passes)).collect();
+            (0..30).map(|_| Pair::pooled(base.clone(), side(5, 3))).collect()
+        };
+        let steady = judge(&pooled([4, 4, 4, 4]), &RULE).unwrap();
+        let shifting = judge(&pooled([5, 3, 5, 3]), &RULE).unwrap();
+        assert_eq!(steady.verdict, ComparisonVerdict::Worse);
+        assert_eq!(shifting.verdict, ComparisonVerdict::Inconclusive, "{shifting:?}");
+        let width = |judged: &SuiteVerdict| judged.interval.high - judged.interval.low;
+        assert!(width(&shifting) > 2.0 * width(&steady));
+        assert_eq!(steady.delta, shifting.delta);
     }
 
     #[test]

@@ -137,6 +137,12 @@ impl Test {
         }
     }
 
+    /// Tests of one group share a fixture: they are not independent evidence when runs are compared.
+    pub fn group(&self) -> Option<&str> {
+        let group = self.metadata.get("group").and_then(Value::as_str);
+        group.filter(|group| !group.is_empty())
+    }
+
     /// Those of the suite included.
     pub fn tags(&self) -> impl Iterator<Item = &str> {
         let list = self.metadata.get("tags").and_then(Value::as_list);

@@ -105,6 +105,7 @@ pub static TEST_FIELDS: &[Field] = &[
     Field::new("note", Shape::Text, "shown to judges and scripts, never to the target"),
     Field::new("metadata", Shape::Map, "free-form data, merged over the suite's"),
     Field::new("tags", Shape::List(&Shape::Text), "the same as `metadata.tags`"),
+    Field::new("group", Shape::Text, "tests that share a fixture; the same as `metadata.group`"),
     Field::new("vars", Shape::Map, "values for `{{ name }}` in this test"),
     Field::new(
         "skip",
@@ -448,15 +449,23 @@ fn read_skip(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Skip> {
     }
 }
 
-/// `metadata` of a test, with its `tags`.
+/// `metadata` of a test, with its `tags` and its `group`.
 fn read_own_metadata(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<Map> {
     let metadata = bound.get("metadata").and_then(|entry| read_metadata(reader, &entry));
-    let Some(tags) = bound.get("tags").and_then(|entry| reader.text_list(&entry)) else {
-        return metadata;
-    };
-    let tags: Vec<Value> = tags.into_iter().map(|tag| tag.value.into()).collect();
-    let tags = Map::new().with("tags", tags);
-    Some(metadata.map_or_else(|| tags.clone(), |metadata| merge(&metadata, &tags)))
+    let mut own = Map::new();
+    if let Some(tags) = bound.get("tags").and_then(|entry| reader.text_list(&entry)) {
+        let tags: Vec<Value> = tags.into_iter().map(|tag| tag.value.into()).collect();
+        own = own.with("tags", tags);
+    }
+    if let Some(entry) = bound.get("group")
+        && let Some(group) = reader.text_of("group", entry.value)
+    {
+        own = own.with("group", group.into_owned());
+    }
+    match metadata {
+        Some(metadata) => Some(merge(&metadata, &own)),
+        None => (!own.is_empty()).then_some(own),
+    }
 }
 
 fn refuse_skip(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Skip> {

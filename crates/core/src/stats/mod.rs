@@ -4,25 +4,37 @@
 //! Trials of one test are correlated, so tests are the unit of analysis: intervals of means treat
 //! tests as clusters, and comparisons are made within tests.
 
+mod approximation;
 mod clustered;
 mod difference;
+mod drift;
+mod exchange;
 mod mean;
-mod multiple;
-mod paired;
+mod mixture;
+mod pair;
+mod pass_split;
 mod power;
 mod random;
 mod rate;
+mod score_exchange;
 mod special;
+mod tarone;
 
+pub(crate) use approximation::approximate_exchange;
 pub use clustered::{Passes, clustered_rate};
-pub(crate) use difference::typical_trials;
 pub use difference::{Measure, difference};
+pub use drift::Drift;
+pub(crate) use exchange::{Effort, Permuted, exchange_passes};
 pub use mean::{clustered_mean, mean_between};
-pub(crate) use multiple::holm;
-pub(crate) use paired::{Permuted, permute, permute_approximately};
+pub(crate) use pair::clusters;
+pub use pair::{Cluster, Pair};
+pub use power::TrialsNeeded;
 pub(crate) use power::{Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
 pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
+pub(crate) use score_exchange::exchange_scores;
+pub(crate) use special::{normal_below, normal_quantile};
+pub(crate) use tarone::{Mark, mark};
 
 /// From `low` to `high`, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,23 +48,14 @@ impl Interval {
         Self { low: low.clamp(least, most), high: high.clamp(least, most) }
     }
 
+    /// Both ends further away from a value inside it.
+    pub(crate) fn widened(&self, centre: f64, factor: f64) -> Self {
+        let low = centre - (centre - self.low) * factor;
+        Self::within(low, centre + (self.high - centre) * factor, -1.0, 1.0)
+    }
+
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
-    }
-}
-
-/// The scores of one test's trials in two runs. Where rates are compared, a pass is 1 and anything
-/// else 0.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pair {
-    pub base: Vec<f64>,
-    pub candidate: Vec<f64>,
-}
-
-impl Pair {
-    /// How much the test gained. Neither side is empty.
-    pub fn gain(&self) -> f64 {
-        mean(&self.candidate) - mean(&self.base)
     }
 }
 

@@ -124,12 +124,12 @@ mod tests {
                 assert!(found.low <= found.high, "{rate} {size} {found:?}");
             }
             let _ = super::super::clustered_mean(&[vec![rate], vec![0.5, rate]], 0.95);
-            let pair = |base, candidate| super::super::Pair { base, candidate };
+            let pair = super::super::Pair::new;
             let pairs = [pair(vec![rate, 0.5], vec![0.25]), pair(vec![1.0], vec![rate, rate])];
             for measure in [super::super::Measure::Rate, super::super::Measure::Score] {
                 let _ = super::super::difference(&pairs, measure, 0.95);
             }
-            let _ = super::super::permute(&pairs, 1);
+            let _ = super::super::exchange_scores(&pairs, 1, super::super::Effort::Quick);
             let _ = share_percent(rate);
         }
     }

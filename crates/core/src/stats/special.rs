@@ -1,4 +1,4 @@
-//! Distributions: normal, Student's t and beta, each with its inverse. Own implementations, so that
+//! Distributions: normal, Student's t, chi-squared and beta. Own implementations, so that
 //! a seed gives the same digits in every version.
 
 /// Coefficients of Lanczos' approximation with g = 7 and nine terms (Godfrey).
@@ -107,37 +107,42 @@ pub(crate) fn t_quantile(freedom: f64, p: f64) -> f64 {
     if p < 0.5 { -size } else { size }
 }
 
-/// The cumulative standard normal distribution, by the series and the continued fraction of the
-/// incomplete gamma function.
+/// The cumulative standard normal distribution, by the incomplete gamma function.
 pub(crate) fn normal_below(x: f64) -> f64 {
-    let tail = 0.5 * upper_gamma_half(0.5 * x * x);
+    let tail = 0.5 * gamma_above(0.5, 0.5 * x * x);
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Q(1/2, x), the upper regularised incomplete gamma function.
-fn upper_gamma_half(x: f64) -> f64 {
+/// The share of a chi-squared distribution above `x`.
+pub(crate) fn chi_squared_above(freedom: f64, x: f64) -> f64 {
+    gamma_above(0.5 * freedom, 0.5 * x)
+}
+
+/// Q(a, x), the upper regularised incomplete gamma function: a series below, a continued fraction
+/// above.
+fn gamma_above(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
     }
-    let front = (-x + 0.5 * x.ln() - ln_gamma(0.5)).exp();
-    if x < 1.5 {
-        let mut term = 2.0;
+    let front = (-x + a * x.ln() - ln_gamma(a)).exp();
+    if x < a + 1.0 {
+        let mut term = 1.0 / a;
         let mut sum = term;
-        let mut a = 0.5;
+        let mut next = a;
         while term > sum * 1e-17 {
-            a += 1.0;
-            term *= x / a;
+            next += 1.0;
+            term *= x / next;
             sum += term;
         }
         return 1.0 - front * sum;
     }
-    let mut b = x + 0.5;
+    let mut b = x + 1.0 - a;
     let mut c = 1e300;
     let mut d = 1.0 / b;
     let mut value = d;
     for step in 1..500 {
         let i = f64::from(step);
-        let an = -i * (i - 0.5);
+        let an = -i * (i - a);
         b += 2.0;
         d = 1.0 / (an * d + b);
         c = b + an / c;
@@ -241,6 +246,19 @@ mod tests {
         ] {
             close(normal_quantile(p), wanted);
         }
+    }
+
+    #[test]
+    fn chi_squared() {
+        for (freedom, x, wanted) in [
+            (1.0, 1.0, 0.31731050786291115),
+            (3.0, 2.5, 0.4752910833430205),
+            (3.0, 7.814727903251178, 0.05),
+            (7.0, 30.0, 9.495972508134177e-5),
+        ] {
+            close(chi_squared_above(freedom, x), wanted);
+        }
+        assert_eq!(chi_squared_above(3.0, 0.0), 1.0);
     }
 
     #[test]

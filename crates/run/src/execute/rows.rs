@@ -152,6 +152,7 @@ impl RowMaker<'_> {
             record: None,
             test_name: self.test.name.clone(),
             tags: self.test.tags().map(str::to_owned).collect(),
+            group: self.test.group().map(str::to_owned),
             input: Some(input_messages(&self.test.input)),
             criteria: self.test.criteria.clone(),
             expected_output: self.test.expected_output.as_ref().map(expected_output),

@@ -397,6 +397,8 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
         suite: "support".to_owned(),
         test: (*test).to_owned(),
         target: "claude".to_owned(),
+        group: None,
+        run: 0,
         trial: 1,
         outcome: *outcome,
         score: match outcome {
@@ -413,6 +415,7 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
     let cases = |side: &[(&str, Outcome)]| -> Vec<ComparedCase> { side.iter().map(case).collect() };
     Compared {
         base: name.to_owned(),
+        base_runs: vec![vec![name.to_owned()]],
         comparison: compare(&cases(base), &cases(now), &CompareOptions::default()),
         earlier: Vec::new(),
     }

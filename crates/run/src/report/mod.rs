@@ -9,7 +9,7 @@ mod failure_frame;
 mod failure_groups;
 mod file_finding;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod gap_lines;
 pub mod github;
 pub mod html;

@@ -9,6 +9,8 @@ use super::html::EarlierCase;
 pub struct Compared {
     /// What the baseline is called, as it is to be shown.
     pub base: String,
+    /// The files of each of its runs, as they are to be shown.
+    pub base_runs: Vec<Vec<String>>,
     pub comparison: Comparison,
     /// Answers and costs of the baseline, for reports that show them. May be empty.
     pub earlier: Vec<EarlierCase>,

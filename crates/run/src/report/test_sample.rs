@@ -12,9 +12,15 @@ const CONFIDENCE: f64 = 0.95;
 
 #[derive(Debug, Clone, Default)]
 pub struct Sample {
-    /// By suite and id.
-    tests: BTreeMap<(String, String), Cases>,
+    /// By suite and id, or by suite and group: tests that share a fixture fail together.
+    tests: BTreeMap<(String, SampleUnit), Cases>,
     is_large: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum SampleUnit {
+    Test(String),
+    Group(String),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -30,8 +36,11 @@ impl Sample {
         if self.is_large || (!is_judged && row.score.is_none()) {
             return;
         }
-        let key = (row.dataset.clone(), row.eval_id.clone());
-        let cases = self.tests.entry(key).or_default();
+        let unit = match &row.group {
+            Some(group) => SampleUnit::Group(group.clone()),
+            None => SampleUnit::Test(row.eval_id.clone()),
+        };
+        let cases = self.tests.entry((row.dataset.clone(), unit)).or_default();
         cases.verdicts.trials += u64::from(is_judged);
         cases.verdicts.passes += u64::from(row.outcome == Outcome::Passed);
         cases.scores.extend(row.score);
@@ -88,6 +97,19 @@ mod tests {
         assert_eq!(alike.rate(), single.rate());
         let (few, many) = (single.average().unwrap(), alike.average().unwrap());
         assert!((few.low - many.low).abs() < 1e-9, "{few:?} {many:?}");
+    }
+
+    #[test]
+    fn tests_of_a_group_count_once() {
+        let mut sample = Sample::default();
+        for (test, trial, group) in
+            [("a", 1, Some("db")), ("b", 1, Some("db")), ("db", 1, None), ("db", 2, None)]
+        {
+            let mut row = fixture::row(test, Outcome::Passed, Some(1.0));
+            (row.trial, row.group) = (trial, group.map(str::to_owned));
+            sample.add(&row);
+        }
+        assert_eq!(sample.rate(), Some(wilson(2, 2, 0.95)));
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub struct Row {
     pub test_name: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Tests of one group share a fixture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// What was asked: messages in the shape of spec 10.1, long ones cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Vec<Value>>,
@@ -224,6 +227,8 @@ impl From<&Row> for ComparedCase {
             suite: row.dataset.clone(),
             test: row.eval_id.clone(),
             target: row.variant().into_owned(),
+            group: row.group.clone(),
+            run: 0,
             trial: row.trial,
             outcome: row.outcome,
             score: row.score,

@@ -59,6 +59,7 @@ pub(super) static ROW_FIELDS: &[Field] = &[
     Field::new("record", Shape::Fields(RECORD_FIELDS), "where the case is recorded"),
     Field::new("testName", Shape::Text, "name of the test in `evals.json`"),
     Field::new("tags", TEXTS, "tags of the test"),
+    Field::new("group", Shape::Text, "the group of tests that share a fixture"),
     Field::new("input", Shape::List(&Shape::Map), "the messages of the test"),
     Field::new("criteria", Shape::Text, "criteria of the test"),
     Field::new("expectedOutput", Shape::Any, "expected output: a text, messages or data"),

@@ -167,7 +167,7 @@ mod tests {
         row.pass_threshold = Some(0.8);
         row.output_messages = Some(Vec::new());
         let more = json!({
-            "testName": "n", "tags": ["t"], "input": [], "criteria": "c", "expectedOutput": 1,
+            "testName": "n", "tags": ["t"], "group": "g", "input": [], "criteria": "c", "expectedOutput": 1,
             "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
             "command": "evalrig run", "workspace": {}, "arm": "with",
             "skills": {"offered": null, "used": []}, "partial": true,

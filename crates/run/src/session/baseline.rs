@@ -1,49 +1,36 @@
-//! The earlier run that a run is compared with. It is found and read before anything is called, so
-//! that a mistake costs nothing and a run cannot be its own baseline.
+//! The earlier runs that a run is compared with. They are found and read before anything is called,
+//! so that a mistake costs nothing and a run cannot be its own baseline.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{
     CompareOptions, ComparedCase, Comparison, DEFAULT_MARGIN, Measure, Scope, common, compare,
-    seed_from_cases,
+    join_disjoint_runs, seed_from_cases,
 };
 use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
 use crate::report::{Compared, EarlierCase, ReportedRun};
-use crate::results::{ResultsPaths, Row, stored_runs};
+use crate::results::Row;
 
+use super::base_runs::{BaselineSearch, LocatedRuns, SuiteHistory};
 use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
-use super::find_results::{matching_results, results_folder, steps_back, too_few};
 use super::spec::{BaselineSpec, LoadOptions};
 
 const OPTION: &str = "--baseline";
 /// What is kept in memory of the answers of a baseline.
 const EARLIER_BYTES: usize = 64_000_000;
+/// Runs that are incomplete or of other targets, and passed over in search of one that is not.
+const SKIPPED: usize = 12;
 
-/// A suite whose earlier results may serve as baseline.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BaselineSuite<'a> {
-    pub(super) root: &'a Utf8Path,
-    pub(super) name: &'a str,
-}
-
-/// Where a baseline is looked for.
-pub(super) struct BaselineSearch<'a> {
-    pub(super) loading: &'a LoadOptions,
-    pub(super) suites: Vec<BaselineSuite<'a>>,
-    /// Results of the run itself; only older results are considered.
-    pub(super) own: Vec<Utf8PathBuf>,
-    /// The shard that is run; that of the baseline is enough.
-    pub(super) shard: Option<&'a str>,
-}
-
-/// A baseline, and the cases of the run beside it.
+/// Earlier runs, and the cases of the run beside them.
 #[derive(Debug)]
 pub(super) struct Baseline {
     /// Shown to users.
     pub(super) name: String,
+    /// The files of each run, as they are shown.
+    runs: Vec<Vec<String>>,
     cases: Vec<ComparedCase>,
     /// The planned cases, if they are known.
     scope: Option<Scope>,
@@ -62,49 +49,35 @@ impl Baseline {
         search: &BaselineSearch<'_>,
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
-        let files = search.locate(&spec.run, notify)?;
-        Self::read_files(spec, search.loading, &files, search.shard, notify)
+        let mut reader = BaselineReader::new(search.loading, search.shard);
+        for argument in &spec.runs {
+            match search.locate(argument, spec.most_runs, notify)? {
+                LocatedRuns::These(runs) => {
+                    for files in runs {
+                        reader.add_run(&files)?;
+                    }
+                }
+                LocatedRuns::Newest { histories, most } => {
+                    let first = reader.next_place();
+                    for history in &histories {
+                        reader.add_newest(history, first, most, notify)?;
+                    }
+                }
+            }
+        }
+        reader.finish(spec, notify)
     }
 
-    /// Reads the files of an earlier run.
+    /// Reads the files of one earlier run.
     pub(super) fn read_files(
         spec: &BaselineSpec,
         loading: &LoadOptions,
         files: &[Utf8PathBuf],
-        shard: Option<&str>,
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
-        let mut earlier = Vec::new();
-        let mut room = EARLIER_BYTES;
-        let keep = |row: &Row| {
-            let case = EarlierCase::of(row);
-            room = room.saturating_sub(case.size());
-            if room > 0 {
-                earlier.push(case);
-            }
-        };
-        let StoredCases { cases, gaps, note } = read_cases_with(loading, files, shard, keep)?;
-        let gaps = gaps.iter().map(|text| format!("{OPTION}: {text}"));
-        let gaps: Vec<String> = gaps.collect();
-        if spec.is_gated && !gaps.is_empty() {
-            return Err(SessionError::Incomplete(gaps.join("\n")));
-        }
-        if let Some(note) = note {
-            notify(Notice::Warning(format!("{OPTION}: {note}")));
-        }
-        for text in &gaps {
-            notify(Notice::Message(text.clone()));
-        }
-        Ok(Self {
-            name: name_of(loading, files),
-            cases,
-            scope: None,
-            options: CompareOptions { measure: spec.measure, margin: spec.margin, seed: None },
-            is_gated: spec.is_gated,
-            gaps,
-            now: CaseCollector::default(),
-            earlier,
-        })
+        let mut reader = BaselineReader::new(loading, None);
+        reader.add_run(files)?;
+        reader.finish(spec, notify)
     }
 
     /// Restricts the baseline to the planned cases; returns the number of tests in common.
@@ -117,6 +90,8 @@ impl Baseline {
                     suite: key.suite,
                     test: key.test,
                     target: key.target,
+                    group: None,
+                    run: 0,
                     trial: key.trial,
                     outcome: Outcome::Passed,
                     score: None,
@@ -150,21 +125,192 @@ impl Baseline {
         };
         Compared {
             base: self.name,
+            base_runs: self.runs,
             comparison: compare(&base, &now, &options),
             earlier: self.earlier,
         }
     }
 }
 
-/// The command that shows the whole comparison, if each side is one file.
+/// Where a run is among those that are shown, and its number in the comparison.
+#[derive(Clone, Copy)]
+struct RunPlace {
+    shown: usize,
+    number: u32,
+}
+
+impl RunPlace {
+    fn after(self, count: usize) -> Self {
+        Self { shown: self.shown + count, number: self.number + count as u32 }
+    }
+}
+
+/// Reads runs one after another.
+struct BaselineReader<'a> {
+    loading: &'a LoadOptions,
+    shard: Option<&'a str>,
+    runs: Vec<Vec<Utf8PathBuf>>,
+    /// The number of the next run. A file that was joined from several has several.
+    next: u32,
+    cases: Vec<ComparedCase>,
+    gaps: Vec<String>,
+    notes: Vec<String>,
+    earlier: Vec<EarlierCase>,
+    /// What is left of the memory for earlier answers.
+    room: usize,
+}
+
+impl<'a> BaselineReader<'a> {
+    fn new(loading: &'a LoadOptions, shard: Option<&'a str>) -> Self {
+        Self {
+            loading,
+            shard,
+            runs: Vec::new(),
+            next: 0,
+            cases: Vec::new(),
+            gaps: Vec::new(),
+            notes: Vec::new(),
+            earlier: Vec::new(),
+            room: EARLIER_BYTES,
+        }
+    }
+
+    /// A run that was named. One that was read already counts once.
+    fn add_run(&mut self, files: &[Utf8PathBuf]) -> Result<(), SessionError> {
+        if !self.runs.iter().any(|known| known == files) {
+            let (found, earlier) = self.read(files)?;
+            self.keep(self.next_place(), files, found, earlier);
+        }
+        Ok(())
+    }
+
+    /// Where a further run is shown, and its number.
+    fn next_place(&self) -> RunPlace {
+        RunPlace { shown: self.runs.len(), number: self.next }
+    }
+
+    /// The newest complete runs of a suite with the same targets, at most so many; the first of them
+    /// is at `first`. If there is none, the newest run: then two targets are compared, or
+    /// the run is incomplete and says so.
+    fn add_newest(
+        &mut self,
+        history: &SuiteHistory,
+        first: RunPlace,
+        most: usize,
+        notify: &mut Notify<'_>,
+    ) -> Result<(), SessionError> {
+        let has_target = |found: &StoredCases| {
+            history.targets.is_empty()
+                || found.cases.iter().any(|case| history.targets.contains(&case.target))
+        };
+        let mut count = 0_usize;
+        for file in history.files.iter().take(most + SKIPPED) {
+            let files = std::slice::from_ref(file);
+            let (found, earlier) = self.read(files)?;
+            if !found.gaps.is_empty() {
+                let name = shown(self.loading, file);
+                notify(Notice::Message(format!("{OPTION}: `{name}` is incomplete and left out")));
+            } else if has_target(&found) {
+                self.keep(first.after(count), files, found, earlier);
+                count += 1;
+            }
+            if count == most {
+                break;
+            }
+        }
+        if let (0, Some(file)) = (count, history.files.first()) {
+            let files = std::slice::from_ref(file);
+            let (found, earlier) = self.read(files)?;
+            self.keep(first, files, found, earlier);
+        }
+        Ok(())
+    }
+
+    fn read(&self, files: &[Utf8PathBuf]) -> Result<(StoredCases, Vec<EarlierCase>), SessionError> {
+        let (mut earlier, mut room) = (Vec::new(), self.room);
+        let keep = |row: &Row| {
+            let case = EarlierCase::of(row);
+            room = room.saturating_sub(case.size());
+            if room > 0 {
+                earlier.push(case);
+            }
+        };
+        Ok((read_cases_with(self.loading, files, self.shard, keep)?, earlier))
+    }
+
+    /// Reports show the answers of the first run.
+    fn keep(
+        &mut self,
+        place: RunPlace,
+        files: &[Utf8PathBuf],
+        mut found: StoredCases,
+        earlier: Vec<EarlierCase>,
+    ) {
+        self.next = self.next.max(place.number + found.runs());
+        found.cases.iter_mut().for_each(|case| case.run += place.number);
+        self.cases.extend(found.cases);
+        self.gaps.extend(found.gaps);
+        self.notes.extend(found.note);
+        if place.shown == 0 {
+            let size: usize = earlier.iter().map(EarlierCase::size).sum();
+            self.room = self.room.saturating_sub(size);
+            self.earlier.extend(earlier);
+        }
+        match self.runs.get_mut(place.shown) {
+            Some(run) => run.extend_from_slice(files),
+            None => self.runs.push(files.to_vec()),
+        }
+    }
+
+    fn finish(
+        mut self,
+        spec: &BaselineSpec,
+        notify: &mut Notify<'_>,
+    ) -> Result<Baseline, SessionError> {
+        let gaps: Vec<String> = self.gaps.iter().map(|text| format!("{OPTION}: {text}")).collect();
+        if spec.is_gated && !gaps.is_empty() {
+            return Err(SessionError::Incomplete(gaps.join("\n")));
+        }
+        for note in &self.notes {
+            notify(Notice::Warning(format!("{OPTION}: {note}")));
+        }
+        for text in &gaps {
+            notify(Notice::Message(text.clone()));
+        }
+        join_disjoint_runs(&mut self.cases);
+        let shown_files = |files: &Vec<Utf8PathBuf>| -> Vec<String> {
+            files.iter().map(|file| shown(self.loading, file)).collect()
+        };
+        Ok(Baseline {
+            name: name_of(self.loading, &self.runs),
+            runs: self.runs.iter().map(shown_files).collect(),
+            cases: self.cases,
+            scope: None,
+            options: CompareOptions { measure: spec.measure, margin: spec.margin, seed: None },
+            is_gated: spec.is_gated,
+            gaps,
+            now: CaseCollector::default(),
+            earlier: self.earlier,
+        })
+    }
+}
+
+/// The command that shows the whole comparison, if each run is one file.
 pub(super) fn compare_command(end: &ReportedRun) -> Option<String> {
     let (compared, results) = (end.compared.as_ref()?, end.results.as_ref()?);
-    if !Utf8Path::new(&compared.base).is_file() || !results.is_file() {
+    let one_file = |files: &Vec<String>| match &files[..] {
+        [file] if Utf8Path::new(file).is_file() => Some(file.clone()),
+        _ => None,
+    };
+    let base: Vec<String> = compared.base_runs.iter().map(one_file).collect::<Option<_>>()?;
+    if base.is_empty() || !results.is_file() {
         return None;
     }
     let Comparison { margin, measure, .. } = compared.comparison;
-    let mut words =
-        format!("evalrig compare {} {}", quoted(&compared.base), quoted(results.as_str()));
+    let mut words = "evalrig compare".to_owned();
+    for file in base.iter().map(String::as_str).chain([results.as_str()]) {
+        words += &format!(" {}", quoted(file));
+    }
     if margin != DEFAULT_MARGIN {
         words += &format!(" --margin {margin}");
     }
@@ -174,117 +320,23 @@ pub(super) fn compare_command(end: &ReportedRun) -> Option<String> {
     Some(words)
 }
 
-/// The file, or how many files in which folder.
-fn name_of(loading: &LoadOptions, files: &[Utf8PathBuf]) -> String {
-    let names = || files.iter().map(|file| shown(loading, file));
+/// One file, how many files in which folder, or how many runs and the first of them.
+fn name_of(loading: &LoadOptions, runs: &[Vec<Utf8PathBuf>]) -> String {
+    let files = match runs {
+        [files] => files,
+        [first, ..] => {
+            let first: Vec<String> = first.iter().map(|file| shown(loading, file)).collect();
+            return format!("{} runs, the first {}", runs.len(), first.join(", "));
+        }
+        [] => return "no runs".to_owned(),
+    };
     let folder = files.first().and_then(|file| file.parent());
     match folder {
         Some(folder) if files.len() > 1 && files.iter().all(|f| f.parent() == Some(folder)) => {
             format!("{} files in {}", files.len(), shown(loading, folder))
         }
-        _ => names().collect::<Vec<_>>().join(", "),
+        _ => files.iter().map(|file| shown(loading, file)).collect::<Vec<_>>().join(", "),
     }
-}
-
-impl BaselineSearch<'_> {
-    fn locate(
-        &self,
-        argument: &str,
-        notify: &mut Notify<'_>,
-    ) -> Result<Vec<Utf8PathBuf>, SessionError> {
-        let path = self.loading.working_directory.join(argument);
-        if path.is_dir() {
-            return self.in_folder(&results_folder(path));
-        }
-        if let Some(found) = matching_results(self.loading, argument)? {
-            let older = found.into_iter().filter(|file| !self.is_own(file));
-            return Ok(older.collect());
-        }
-        match steps_back(argument) {
-            Some(steps) if !path.exists() => self.latest(steps, notify),
-            _ => {
-                // Resolved now, because the run will point `latest.jsonl` to its own results.
-                let path = ResultsPaths::existing(&path).results().to_owned();
-                if self.is_own(&path) {
-                    let reason = format!(
-                        "`{argument}` contains the results of this run; name an earlier one"
-                    );
-                    return Err(SessionError::argument(OPTION, reason));
-                }
-                Ok(vec![path])
-            }
-        }
-    }
-
-    /// The newest results of each suite; if no file is named after a suite, the newest run.
-    fn in_folder(&self, folder: &Utf8Path) -> Result<Vec<Utf8PathBuf>, SessionError> {
-        let of_suite = |suite: &BaselineSuite<'_>| {
-            let history = ResultsPaths::history_of(folder, suite.name);
-            self.older(history).next()
-        };
-        let mut found: Vec<Utf8PathBuf> = self.suites.iter().filter_map(of_suite).collect();
-        if found.is_empty() {
-            let runs = stored_runs(folder).unwrap_or_default();
-            let mut others = runs.into_iter().map(|run| run.files);
-            let other = others.find(|files| !files.iter().any(|file| self.is_own(file)));
-            found.extend(other.into_iter().flatten());
-        }
-        if found.is_empty() {
-            let reason = too_few(self.loading, folder, 0);
-            return Err(SessionError::argument(OPTION, reason));
-        }
-        Ok(found)
-    }
-
-    /// `latest~N` of each suite of the run. New suites without results are skipped.
-    fn latest(
-        &self,
-        steps: usize,
-        notify: &mut Notify<'_>,
-    ) -> Result<Vec<Utf8PathBuf>, SessionError> {
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
-        for BaselineSuite { root, name } in &self.suites {
-            let folder = ResultsPaths::folder(root);
-            let mut history: Vec<_> = self.older(ResultsPaths::history_of(&folder, name)).collect();
-            if steps < history.len() {
-                found.push(history.swap_remove(steps));
-                continue;
-            }
-            let folder = self.loading.shown(&folder);
-            missing.push(match history.len() {
-                0 => format!("`{folder}` has no earlier results of `{name}`"),
-                1 => format!("`{folder}` has only one earlier run of `{name}`"),
-                count => format!("`{folder}` has only {count} earlier runs of `{name}`"),
-            });
-        }
-        let error = if found.is_empty() {
-            Some(missing.pop().unwrap_or_else(|| "no rows to compare".to_owned()))
-        } else {
-            None
-        };
-        for reason in missing {
-            notify(Notice::Message(format!("{OPTION}: {reason}")));
-        }
-        match error {
-            Some(reason) => Err(SessionError::argument(OPTION, reason)),
-            None => Ok(found),
-        }
-    }
-
-    /// The results from before the run. A history starts with the newest.
-    fn older(&self, history: Vec<Utf8PathBuf>) -> impl Iterator<Item = Utf8PathBuf> + use<> {
-        let own = history.iter().rposition(|file| self.is_own(file));
-        history.into_iter().skip(own.map_or(0, |at| at + 1))
-    }
-
-    fn is_own(&self, file: &Utf8Path) -> bool {
-        self.own.iter().any(|own| is_same(own, file))
-    }
-}
-
-fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
-    let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
-    one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
 
 fn shown(loading: &LoadOptions, path: &Utf8Path) -> String {

@@ -13,17 +13,44 @@ use super::spec::LoadOptions;
 
 /// Cases of one run, added in any order.
 #[derive(Debug, Default)]
-pub(super) struct CaseCollector(Vec<(SourcePlace, ComparedCase)>);
+pub(super) struct CaseCollector {
+    /// Each with the number of its run in `runs`.
+    cases: Vec<(SourcePlace, ComparedCase)>,
+    /// Ids, in the order in which they were found.
+    runs: Vec<Option<String>>,
+}
 
 impl CaseCollector {
     pub(super) fn add(&mut self, row: &Row) {
-        self.0.push((row.source.clone(), ComparedCase::from(row)));
+        // Rows of one run follow each other.
+        let known = self.runs.iter().rposition(|run| *run == row.run);
+        let run = known.unwrap_or_else(|| {
+            self.runs.push(row.run.clone());
+            self.runs.len() - 1
+        });
+        let case = ComparedCase { run: run as u32, ..ComparedCase::from(row) };
+        self.cases.push((row.source.clone(), case));
     }
 
-    /// In the order of the suite; rows are in the order in which cases ended.
+    /// In the order of the suite; rows are in the order in which cases ended. Files of shards have ids
+    /// of their own and are one run; if two ids have a case in common, as in a file that was joined
+    /// from two, each is a run.
     pub(super) fn in_order(mut self) -> Vec<ComparedCase> {
-        self.0.sort_by(|one, other| position(one).cmp(&position(other)));
-        self.0.into_iter().map(|(_, case)| case).collect()
+        self.cases.sort_by(|one, other| position(one).cmp(&position(other)));
+        let is_repeated = |pair: &[(SourcePlace, ComparedCase)]| {
+            let [(_, one), (_, next)] = pair else {
+                return false;
+            };
+            one.run != next.run
+                && (&one.suite, &one.test, &one.target, one.trial)
+                    == (&next.suite, &next.test, &next.target, next.trial)
+        };
+        let is_joined = self.runs.len() > 1 && self.cases.windows(2).any(is_repeated);
+        let mut cases: Vec<ComparedCase> = self.cases.into_iter().map(|(_, case)| case).collect();
+        if !is_joined {
+            cases.iter_mut().for_each(|case| case.run = 0);
+        }
+        cases
     }
 }
 
@@ -35,12 +62,19 @@ fn position((place, case): &(SourcePlace, ComparedCase)) -> impl Ord {
 /// The cases of stored results, and what the results lack.
 #[derive(Debug)]
 pub struct StoredCases {
-    /// In the order of the suite.
+    /// In the order of the suite, with the numbers of their runs from 0.
     pub cases: Vec<ComparedCase>,
     /// What is missing or damaged, a sentence each.
     pub gaps: Vec<String>,
     /// What is unknown of them.
     pub note: Option<String>,
+}
+
+impl StoredCases {
+    /// How many runs the files hold: usually one.
+    pub fn runs(&self) -> u32 {
+        self.cases.iter().map(|case| case.run + 1).max().unwrap_or(1)
+    }
 }
 
 /// Reads results files that belong together. With `shard`, the cases of other shards do not count as
@@ -70,4 +104,37 @@ pub(super) fn read_cases_with(
     }
     let gaps = rows.gaps_shown(shard, |path| loading.shown(path));
     Ok(StoredCases { cases: found.in_order(), gaps: gaps.sentences(), note: gaps.unknown_note() })
+}
+
+#[cfg(test)]
+mod tests {
+    use evalrig_core::model::Outcome;
+
+    use super::*;
+    use crate::report::fixture;
+
+    fn runs(rows: &[(&str, u32, &str)]) -> Vec<u32> {
+        let mut found = CaseCollector::default();
+        for (test, trial, run) in rows {
+            let mut row = fixture::row(test, Outcome::Passed, Some(1.0));
+            (row.trial, row.run) = (*trial, Some((*run).to_owned()));
+            found.add(&row);
+        }
+        found.in_order().iter().map(|case| case.run).collect()
+    }
+
+    #[test]
+    fn a_file_joined_from_two_runs_has_the_trials_of_both() {
+        assert_eq!(runs(&[("a", 1, "x"), ("b", 1, "x"), ("a", 1, "y")]), [0, 1, 0]);
+    }
+
+    #[test]
+    fn shards_with_ids_of_their_own_are_one_run() {
+        assert_eq!(runs(&[("a", 1, "x"), ("b", 1, "y"), ("c", 1, "x")]), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_case_that_was_repeated_in_its_run_is_not_another_run() {
+        assert_eq!(runs(&[("a", 1, "x"), ("a", 1, "x"), ("b", 1, "y")]), [0, 0, 0]);
+    }
 }

@@ -20,14 +20,19 @@ pub fn comparison_exit(comparison: &Comparison) -> RunVerdict {
 }
 
 /// The gate fails only if the total is significantly worse; tests that failed before may still fail.
-/// An inconclusive comparison and tests that could not be measured make it incomplete.
+/// An inconclusive comparison, missing rows, and trials that could not be measured and might change
+/// the verdict make it incomplete.
 pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunVerdict {
-    match verdict(comparison) {
-        Some(ComparisonVerdict::Worse) => RunVerdict::Failed,
-        Some(ComparisonVerdict::Inconclusive) => RunVerdict::Incomplete,
-        _ if is_incomplete || comparison.is_incomplete() => RunVerdict::Incomplete,
-        None => RunVerdict::Nothing,
-        Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent) => RunVerdict::Passed,
+    let Some(suite) = &comparison.suite else {
+        let is_incomplete = is_incomplete || comparison.is_incomplete();
+        return if is_incomplete { RunVerdict::Incomplete } else { RunVerdict::Nothing };
+    };
+    match suite.judged.verdict {
+        _ if !suite.is_certain() => RunVerdict::Incomplete,
+        ComparisonVerdict::Worse => RunVerdict::Failed,
+        _ if is_incomplete => RunVerdict::Incomplete,
+        verdict if verdict.passes_gate() => RunVerdict::Passed,
+        _ => RunVerdict::Incomplete,
     }
 }
 
@@ -47,6 +52,8 @@ mod tests {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
+            group: None,
+            run: 0,
             trial,
             outcome,
             score: None,
@@ -84,8 +91,22 @@ mod tests {
         assert_eq!(gate_exit(&found(&all, &all), false), RunVerdict::Passed);
         assert_eq!(gate_exit(&found(&all, &all), true), RunVerdict::Incomplete);
         let errored = [all.clone(), vec![case("new", 1, Outcome::Errored)]].concat();
-        assert_eq!(gate_exit(&found(&all, &errored), false), RunVerdict::Incomplete);
+        assert_eq!(gate_exit(&found(&all, &errored), false), RunVerdict::Passed);
         assert_eq!(comparison_exit(&found(&all, &errored)), RunVerdict::Incomplete);
+    }
+
+    #[test]
+    fn errors_leave_the_gate_open_only_if_they_could_change_the_verdict() {
+        let all = run(40, 5);
+        let with = |errors: usize| {
+            let mut cases = all.clone();
+            for case in cases.iter_mut().step_by(6).take(errors) {
+                case.outcome = Outcome::Errored;
+            }
+            found(&all, &cases)
+        };
+        assert_eq!(gate_exit(&with(1), false), RunVerdict::Passed);
+        assert_eq!(gate_exit(&with(30), false), RunVerdict::Incomplete);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! [`RunSession::prepare`] finds everything that is missing before anything is called; [`RunSession::run`]
 //! does the rest. [`regrade`] and [`report_stored_run`] start from stored rows instead.
 
+mod base_runs;
 mod baseline;
 mod case_collector;
 mod command_line;
@@ -59,6 +60,7 @@ use crate::workspace::Workspaces;
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
+pub use base_runs::{DEFAULT_BASELINE_RUNS, RunFiles, find_runs, group_runs};
 pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
 pub use compared_answers::read_answers;
@@ -78,7 +80,8 @@ pub use spec::{BaselineSpec, LoadOptions, ReportSpec, RerunWords, RunLogSpec, Ru
 pub use stored_run::{StoredRunSpec, report_stored_run};
 pub use watch::{Waited, WatchSession, WatchStep};
 
-use baseline::{Baseline, BaselineSearch, BaselineSuite};
+use base_runs::{BaselineSearch, BaselineSuite};
+use baseline::Baseline;
 use earlier_options::repeat_options;
 use finish::{EndedRun, finish_run};
 use history::TestHistory;
@@ -345,8 +348,11 @@ fn read_baseline(
         return Ok(None);
     };
     own.extend(spec.output.clone());
-    let names =
-        suites.iter().map(|suite| BaselineSuite { root: &suite.root, name: &suite.suite.name });
+    let names = suites.iter().map(|suite| BaselineSuite {
+        root: &suite.root,
+        name: &suite.suite.name,
+        targets: &suite.targets,
+    });
     let search = BaselineSearch {
         loading: &spec.loading,
         suites: names.collect(),

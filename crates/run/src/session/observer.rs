@@ -111,7 +111,7 @@ impl RunObserver {
             (ExecutionEnd::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
             (ExecutionEnd::Broken(_), ..) => SessionExit::Run(RunVerdict::Incomplete),
             (_, _, Some(gated)) => {
-                SessionExit::Run(gate_exit(&gated.comparison, self.exit.is_incomplete()))
+                SessionExit::Run(gate_exit(&gated.comparison, !self.gaps.is_empty()))
             }
             _ => SessionExit::Run(self.exit.exit()),
         };

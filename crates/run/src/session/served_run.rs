@@ -90,12 +90,13 @@ impl ServedRun {
             return Ok(None);
         }
         let spec = BaselineSpec {
-            run: String::new(),
+            runs: Vec::new(),
+            most_runs: None,
             margin: DEFAULT_MARGIN,
             measure: Measure::Rate,
             is_gated: false,
         };
-        Baseline::read_files(&spec, &self.loading, &self.baseline, None, &mut |_| {}).map(Some)
+        Baseline::read_files(&spec, &self.loading, &self.baseline, &mut |_| {}).map(Some)
     }
 
     /// What is known before the end: cases without a row are still to come.

@@ -150,11 +150,13 @@ pub struct ReportSpec {
     pub detail: Detail,
 }
 
-/// A run to compare with.
+/// The runs to compare with.
 #[derive(Debug, Clone)]
 pub struct BaselineSpec {
-    /// A results file, a directory with results, `latest` or `latest~N`.
-    pub run: String,
+    /// Results files, patterns, directories with results, `latest`, `latest~N` or `latest~A..B`.
+    pub runs: Vec<String>,
+    /// How many runs `latest` and a directory stand for; `None` for the default.
+    pub most_runs: Option<usize>,
     pub margin: f64,
     pub measure: Measure,
     /// Whether the exit code is based on the comparison alone.

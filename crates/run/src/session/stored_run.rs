@@ -8,7 +8,8 @@ use crate::execute::ExecutionEnd;
 use crate::report::ReportedRun;
 use crate::results::{ExitRule, Rows};
 
-use super::baseline::{Baseline, BaselineSearch, BaselineSuite, compare_command};
+use super::base_runs::{BaselineSearch, BaselineSuite};
+use super::baseline::{Baseline, compare_command};
 use super::error::{Notice, Notify, SessionError};
 use super::history::TestHistory;
 use super::known_secrets::known_secrets;
@@ -126,7 +127,7 @@ fn read_baseline(
     let names = rows.suites().into_iter();
     let search = BaselineSearch {
         loading: &spec.loading,
-        suites: names.map(|name| BaselineSuite { root, name }).collect(),
+        suites: names.map(|name| BaselineSuite { root, name, targets: &[] }).collect(),
         own: spec.results.clone(),
         shard: None,
     };

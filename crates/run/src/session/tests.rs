@@ -270,7 +270,8 @@ fn a_gate_without_a_common_test_fails_before_anything_is_called() {
         .run(|spec| {
             spec.output = Some(project.path("new.jsonl"));
             spec.baseline = Some(BaselineSpec {
-                run: "out.jsonl".to_owned(),
+                runs: vec!["out.jsonl".to_owned()],
+                most_runs: None,
                 margin: 0.1,
                 measure: evalrig_core::compare::Measure::Rate,
                 is_gated: true,

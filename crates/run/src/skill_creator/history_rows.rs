@@ -116,6 +116,7 @@ fn blank_row(identity: RunIdentity) -> Row {
         record: None,
         test_name: identity.eval_name,
         tags: Vec::new(),
+        group: None,
         input: None,
         criteria: None,
         expected_output: None,

@@ -13,13 +13,18 @@ const ROWS: usize = 200;
 pub fn comparison(shown: &Shown) -> String {
     let comparison = shown.comparison;
     let mut out = match &comparison.suite {
-        Some(suite) => format!(
-            "### evalrig: {}\n\n{}: {}.\n\n{}\n\n",
-            suite.judged.verdict.word(),
-            words::size(suite),
-            words::difference(comparison, suite),
-            words::sentence(&words::reason(comparison, suite)),
-        ),
+        Some(suite) => {
+            let notes = [words::drift(suite), words::unmeasured(suite)].into_iter().flatten();
+            let notes = notes.map(|note| format!(" {}", words::sentence(&note)));
+            format!(
+                "### evalrig: {}\n\n{}: {}.{}\n\n{}\n\n",
+                suite.judged.verdict.word(),
+                words::size(suite),
+                words::difference(comparison, suite),
+                notes.collect::<String>(),
+                words::sentence(&words::reason(comparison, suite)),
+            )
+        }
         None => "### evalrig: nothing to compare\n\n".to_owned(),
     };
     for gap in &shown.gaps {
@@ -40,6 +45,11 @@ pub fn comparison(shown: &Shown) -> String {
 }
 
 pub fn selftest(name: &str, found: &SelfTest) -> String {
-    let [alarms, drop] = phrase::selftest(found);
-    format!("### evalrig: the gate tried on {}\n\n- {alarms}\n- {drop}\n", words::cell(name))
+    let lines = phrase::selftest(found).into_iter().map(|line| format!("- {line}\n"));
+    format!(
+        "### evalrig: the gate tried on {}\n\n{}.\n\n{}",
+        words::cell(name),
+        phrase::method(found),
+        lines.collect::<String>()
+    )
 }

@@ -1,4 +1,4 @@
-//! `compare`: compares two stored runs, and tells changes from chance.
+//! `compare`: compares a stored run with earlier ones, and tells changes from chance.
 
 mod answers;
 mod json;
@@ -6,13 +6,16 @@ mod markdown;
 mod phrase;
 mod text;
 
-use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, Measure, compare, selftest};
+use evalrig_core::compare::{
+    CompareOptions, ComparedCase, Comparison, Measure, compare, join_disjoint_runs, selftest,
+};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_run::report::Detail;
 use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
 use evalrig_run::session::{
-    LoadOptions, comparison_exit, find_all_results, gate_exit, read_answers, read_cases,
+    DEFAULT_BASELINE_RUNS, LoadOptions, RunFiles, comparison_exit, find_all_results, find_runs,
+    gate_exit, read_answers, read_cases,
 };
 use evalrig_run::text::paint::Paint;
 
@@ -33,7 +36,7 @@ struct Shown<'a> {
     answers: Vec<AnswerPair>,
 }
 
-/// A stored run.
+/// A stored run, or the runs of a base.
 struct StoredSide {
     /// Its files, as they are shown.
     name: String,
@@ -45,15 +48,42 @@ struct StoredSide {
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     let options =
         CompareOptions { measure: measure(args.measure), margin: args.margin, seed: args.seed };
-    if let Some(results) = &args.selftest {
-        return try_gate(context, args, results, &options);
+    if !args.selftest.is_empty() {
+        return try_gate(context, args, &options);
     }
-    let side = |one: &Option<String>, files: &[String]| -> Vec<String> {
-        one.iter().chain(files).cloned().collect()
+    let (base, candidate) = sides(args)?;
+    let loading = LoadOptions::new(context.working_directory.clone());
+    let files = find_all_results(&loading, &candidate)?;
+    // A pattern for the base may match the candidate too.
+    let most = match args.baseline.is_empty() {
+        true => args.baseline_runs.unwrap_or(1),
+        false => args.baseline_runs.unwrap_or(DEFAULT_BASELINE_RUNS),
     };
-    let base = read(context, &side(&args.base, &args.base_files))?;
-    let candidate = read(context, &side(&args.candidate, &args.candidate_files))?;
+    let except = if args.baseline.is_empty() { &[][..] } else { &files[..] };
+    let runs = find_runs(&loading, &base, most, except)?;
+    if runs.is_empty() {
+        let message = "no earlier run was found to compare with";
+        return Err(CommandError::CouldNotStart(message.to_owned()));
+    }
+    let base = read(context, &runs, &base)?;
+    let candidate = read(context, &[files], &candidate)?;
     show(context, args, [&base, &candidate], &options)
+}
+
+/// The arguments that name the base, and those that name the candidate.
+fn sides(args: &Compare) -> Result<(Vec<String>, Vec<String>), CommandError> {
+    let refused = |message: &str| Err(CommandError::CouldNotStart(message.to_owned()));
+    if !args.base_files.is_empty() {
+        return Ok((args.base_files.clone(), args.candidate_files.clone()));
+    }
+    match (&args.runs[..], &args.baseline[..]) {
+        ([base @ .., last], []) if !base.is_empty() => Ok((base.to_vec(), vec![last.clone()])),
+        ([candidate], baseline) if !baseline.is_empty() => {
+            Ok((baseline.to_vec(), vec![candidate.clone()]))
+        }
+        (_, []) => refused("name two runs, or use `--selftest RESULTS`"),
+        _ => refused("with `--baseline`, name one run: the later one"),
+    }
 }
 
 pub(super) fn measure(name: MeasureOption) -> Measure {
@@ -112,23 +142,45 @@ fn show(
     Ok(exit)
 }
 
-/// Reads the run that the arguments name together.
-fn read(context: &Context, arguments: &[String]) -> Result<StoredSide, CommandError> {
-    if arguments.is_empty() {
-        let message = "name two runs, or use `--selftest RESULTS`";
-        return Err(CommandError::CouldNotStart(message.to_owned()));
-    }
+/// Reads runs that make up one side.
+fn read(
+    context: &Context,
+    runs: &[RunFiles],
+    arguments: &[String],
+) -> Result<StoredSide, CommandError> {
     let options = LoadOptions::new(context.working_directory.clone());
-    let paths = find_all_results(&options, arguments)?;
-    let found = read_cases(&options, &paths, None)?;
-    if let Some(note) = found.note.filter(|_| !context.global.quiet) {
-        print_message(&note);
-    }
-    let name = match &paths[..] {
-        [path] => text_shown(context, path),
-        _ => arguments.join(", "),
+    let mut side = StoredSide {
+        name: side_name(context, runs, arguments),
+        paths: runs.concat(),
+        cases: Vec::new(),
+        gaps: Vec::new(),
     };
-    Ok(StoredSide { name, paths, cases: found.cases, gaps: found.gaps })
+    let mut number = 0;
+    for files in runs {
+        let mut found = read_cases(&options, files, None)?;
+        if let Some(note) = found.note.as_ref().filter(|_| !context.global.quiet) {
+            print_message(note);
+        }
+        let count = found.runs();
+        found.cases.iter_mut().for_each(|case| case.run += number);
+        number += count;
+        side.cases.extend(found.cases);
+        side.gaps.extend(found.gaps);
+    }
+    join_disjoint_runs(&mut side.cases);
+    Ok(side)
+}
+
+/// The file, the files, or what was typed.
+fn side_name(context: &Context, runs: &[RunFiles], arguments: &[String]) -> String {
+    let one_file = |files: &RunFiles| match &files[..] {
+        [file] => Some(text_shown(context, file)),
+        _ => None,
+    };
+    match runs.iter().map(one_file).collect::<Option<Vec<String>>>() {
+        Some(names) => names.join(", "),
+        None => arguments.join(", "),
+    }
 }
 
 fn text_shown(context: &Context, path: &Utf8Path) -> String {
@@ -138,10 +190,12 @@ fn text_shown(context: &Context, path: &Utf8Path) -> String {
 fn try_gate(
     context: &Context,
     args: &Compare,
-    results: &str,
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let StoredSide { name, cases, gaps, .. } = read(context, &[results.to_owned()])?;
+    let loading = LoadOptions::new(context.working_directory.clone());
+    let most = args.baseline_runs.unwrap_or(DEFAULT_BASELINE_RUNS);
+    let runs = find_runs(&loading, &args.selftest, most, &[])?;
+    let StoredSide { name, cases, gaps, .. } = read(context, &runs, &args.selftest)?;
     let Some(found) = selftest(&cases, options) else {
         return Err(CommandError::NothingSelected(
             "no test has two trials; run with `--trials 2` or more".to_owned(),

@@ -18,6 +18,9 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
         out += &list(comparison, detail, paint);
         out += &answers::draw(comparison, &shown.answers, paint);
         let _ = writeln!(out, "{}", words::counts(comparison));
+        if let Some(note) = words::single_trials(comparison) {
+            let _ = writeln!(out, "{note}");
+        }
     }
     for gap in &shown.gaps {
         let _ = writeln!(out, "incomplete: {}", text::single_line(gap));
@@ -28,6 +31,9 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
     if detail != Detail::Quiet {
         let _ = writeln!(out, "{}", words::size(suite));
         let _ = writeln!(out, "{}", paint.text(&words::difference(comparison, suite)));
+        for note in [words::drift(suite), words::unmeasured(suite)].into_iter().flatten() {
+            let _ = writeln!(out, "{}", paint.text(&note));
+        }
         for line in words::usage(comparison) {
             let _ = writeln!(out, "{}", paint.text(&line));
         }
@@ -62,23 +68,15 @@ fn list(comparison: &Comparison, detail: Detail, paint: &Paint) -> String {
 }
 
 pub fn selftest(name: &str, found: &SelfTest) -> String {
-    let [alarms, drop] = phrase::selftest(found);
-    let half = (found.half * 10.0).round() / 10.0;
-    let tests = if found.tests == 1 { "test" } else { "tests" };
-    let trials = if half == 1.0 { "trial" } else { "trials" };
-    format!(
-        "{}: {} {tests}, split {} times into halves of {half} {trials} each\n{alarms}\n{drop}\n",
-        text::single_line(name),
-        found.tests,
-        found.splits,
-    )
+    let lines = phrase::selftest(found).join("\n");
+    format!("{}: {}\n{lines}\n", text::single_line(name), phrase::method(found))
 }
 
 fn tone(verdict: ComparisonVerdict) -> Tone {
     match verdict {
-        ComparisonVerdict::Better | ComparisonVerdict::Equivalent => Tone::Good,
         ComparisonVerdict::Worse => Tone::Bad,
         ComparisonVerdict::Inconclusive => Tone::Middling,
+        _ => Tone::Good,
     }
 }
 

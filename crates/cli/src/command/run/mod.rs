@@ -164,8 +164,9 @@ pub(super) fn exit_rule(pass_trials: f64, allow_borderline: bool) -> ExitRule {
 }
 
 pub(super) fn baseline(args: &Against, is_gated: bool) -> Option<BaselineSpec> {
-    Some(BaselineSpec {
-        run: args.baseline.clone()?,
+    (!args.baseline.is_empty()).then(|| BaselineSpec {
+        runs: args.baseline.clone(),
+        most_runs: args.baseline_runs,
         margin: args.margin,
         measure: measure(args.measure),
         is_gated,

@@ -15,7 +15,7 @@ const PLACES: &[&str] = &[
 ];
 /// An interrupted run keeps its baseline; of a complete run only failed tests are repeated, which
 /// cannot be compared.
-const COMPARISON: &[&str] = &["--baseline", "--margin", "--measure", "--gate"];
+const COMPARISON: &[&str] = &["--baseline", "--baseline-runs", "--margin", "--measure", "--gate"];
 /// Where answers come from. Tests that failed on stored answers would fail on them again.
 const ANSWERS: &[&str] = &["--cache"];
 /// Options of these lists without a value.

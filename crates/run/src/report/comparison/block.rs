@@ -31,6 +31,8 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
         block.fact("", Some(verdict).filter(|_| !end.is_gated), out)?;
         block.fact("", Some(phrase::size(suite)), out)?;
         block.fact("", Some(phrase::difference(comparison, suite)), out)?;
+        block.fact("", phrase::drift(suite), out)?;
+        block.fact("", phrase::unmeasured(suite), out)?;
     } else if !end.is_gated {
         block.fact("", Some(phrase::verdict(comparison).to_owned()), out)?;
     }
@@ -38,6 +40,7 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
         block.fact("", Some(line), out)?;
     }
     block.fact("", Some(phrase::counts(comparison)), out)?;
+    block.fact("", phrase::single_trials(comparison).map(str::to_owned), out)?;
     let (shown, more) = notable_changes(comparison, NAMED);
     let called = Names::among(comparison);
     let names: Vec<String> = shown

@@ -32,7 +32,10 @@ pub fn gate(end: &ReportedRun) -> Option<GateDecision> {
     let mut reason = format!("exit code {code}");
     match &comparison.suite {
         // Nothing is wrong with the verdict, so this is why the gate stays shut.
-        Some(_) if code != 0 && is_settled_well(verdict) => {
+        Some(suite) if code == 3 && !suite.is_certain() => {
+            decision += ", but trials that could not be measured may change that";
+        }
+        Some(_) if code != 0 && verdict.is_some_and(ComparisonVerdict::passes_gate) => {
             decision += ", but not everything could be measured";
         }
         Some(suite) => reason = format!("{}; {reason}", phrase::reason(comparison, suite)),
@@ -40,17 +43,13 @@ pub fn gate(end: &ReportedRun) -> Option<GateDecision> {
     }
     Some(GateDecision {
         outcome: match verdict {
-            Some(ComparisonVerdict::Worse) => Outcome::Failed,
+            Some(ComparisonVerdict::Worse) if code == 1 => Outcome::Failed,
             _ if code == 0 => Outcome::Passed,
             _ => Outcome::Errored,
         },
         decision,
         reason,
     })
-}
-
-fn is_settled_well(verdict: Option<ComparisonVerdict>) -> bool {
-    matches!(verdict, Some(ComparisonVerdict::Better | ComparisonVerdict::Equivalent))
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! What terminals, Markdown and annotations say alike.
 
 use evalrig_core::compare::{
-    Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange, TestChange,
+    Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange, TestChange, TrialsNeeded,
 };
 use evalrig_core::stats::{Interval, SELF_EVIDENT, share_percent};
 
 use crate::text::numbers;
+
+/// Baseline runs that differ by less are not worth a line.
+const DRIFTING: f64 = 1.5;
 
 /// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
 pub fn points(share: f64) -> String {
@@ -92,18 +95,57 @@ pub fn chance(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
-/// `20 tests, 5 trials each in both runs`.
+/// `20 tests, 5 trials each in both runs`, or against how many trials of how many runs.
 pub fn size(suite: &SuiteChange) -> String {
-    let trials = (suite.judged.trials * 10.0).round() / 10.0;
-    let tests = match suite.tests {
-        1 => "1 test".to_owned(),
-        count => format!("{count} tests"),
-    };
-    if trials == 1.0 {
-        format!("{tests}, 1 trial each in both runs")
-    } else {
-        format!("{tests}, {trials} trials each in both runs")
+    let judged = &suite.judged;
+    let count = |trials: f64| (trials * 10.0).round() / 10.0;
+    let (base, candidate) = (count(judged.base_trials), count(judged.candidate_trials));
+    let tests = numbers::counted(suite.tests as u64, "test", "tests");
+    let trials = if candidate == 1.0 { "trial" } else { "trials" };
+    let size = format!("{tests}, {candidate} {trials} each");
+    match judged.drift.runs {
+        0 | 1 if base == candidate => format!("{size} in both runs"),
+        0 | 1 => format!("{size}, against {base} in the baseline"),
+        runs => format!("{size}, against {base} in {runs} baseline runs"),
     }
+}
+
+/// `baseline runs differ 1.9× more than chance`. `None` when they do not.
+pub fn drift(suite: &SuiteChange) -> Option<String> {
+    let factor = suite.judged.drift.factor();
+    (factor > DRIFTING).then(|| format!("baseline runs differ {factor:.1}× more than chance"))
+}
+
+/// What trials that could not be measured could change. `None` when all were measured.
+pub fn unmeasured(suite: &SuiteChange) -> Option<String> {
+    let bounds = suite.errors?;
+    let count = numbers::counted(bounds.base + bounds.candidate, "trial", "trials");
+    let where_found = match (bounds.base, bounds.candidate) {
+        (_, 0) => " in the baseline".to_owned(),
+        (0, _) => String::new(),
+        (base, _) => format!(" ({base} in the baseline)"),
+    };
+    Some(format!(
+        "{count} could not be measured{where_found}: {} points if each counts against the candidate, \
+         {} if each counts for it",
+        points(bounds.worst.delta),
+        points(bounds.best.delta),
+    ))
+}
+
+/// A warning where tests are called regressed or fixed after one trial on each side.
+pub fn single_trials(comparison: &Comparison) -> Option<&'static str> {
+    let is_single = |side: Option<Side>| side.is_some_and(|side| side.trials == 1);
+    let is_told = |test: &TestChange| {
+        matches!(test.change, Change::Regressed | Change::Fixed)
+            && !test.is_certain
+            && is_single(test.base)
+            && is_single(test.candidate)
+    };
+    comparison.tests.iter().any(is_told).then_some(
+        "a single trial cannot show whether a test regressed or was unlucky; \
+         run with `--trials 3` or more",
+    )
 }
 
 /// The verdict of a run against its baseline.
@@ -112,6 +154,7 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
         Some(ComparisonVerdict::Better) => "better than the baseline",
         Some(ComparisonVerdict::Worse) => "worse than the baseline",
         Some(ComparisonVerdict::Equivalent) => "equivalent to the baseline",
+        Some(ComparisonVerdict::NotWorse) => "not worse than the baseline",
         Some(ComparisonVerdict::Inconclusive) => "inconclusive against the baseline",
         None => "no test was measured in both runs",
     }
@@ -134,20 +177,35 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
         ComparisonVerdict::Equivalent => {
             format!("if there is a difference, it is smaller than {margin} points")
         }
+        ComparisonVerdict::NotWorse => {
+            format!("if there is a drop, it is smaller than {margin} points")
+        }
         ComparisonVerdict::Inconclusive => open(suite, margin),
     }
 }
 
 fn open(suite: &SuiteChange, margin: f64) -> String {
-    let mut text =
-        format!("not enough data to tell whether the difference is above {margin} points");
-    if let Some(trials) = suite.judged.trials_needed {
-        text += &format!("; about {trials} trials of each test in both runs would settle it");
+    let mut text = format!("not enough data to rule out a drop of {margin} points");
+    if let Some(needed) = suite.judged.trials_needed {
+        text += &format!("; {}", settling(needed));
     }
     if let Some(cost) = suite.cost_needed.filter(|cost| *cost > 0.0) {
         text += &format!(", for about ${cost:.2}");
     }
     text
+}
+
+/// `about 9 trials of each test in both runs would probably settle it`.
+pub fn settling(needed: TrialsNeeded) -> String {
+    match needed {
+        TrialsNeeded::EachRun(trials) => {
+            format!("about {trials} trials of each test in both runs would probably settle it")
+        }
+        TrialsNeeded::Candidate(trials) => {
+            format!("about {trials} trials of each test in this run would probably settle it")
+        }
+        TrialsNeeded::LargerBase => "more baseline runs are needed to settle it".to_owned(),
+    }
 }
 
 /// `4.5 % of comparisons`: how often something happens by chance.
@@ -169,7 +227,7 @@ pub fn sentence(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::compare::{CompareOptions, compare};
+    use evalrig_core::compare::{CompareOptions, ComparedCase, compare};
     use evalrig_core::model::Outcome;
 
     use super::super::testing;
@@ -198,6 +256,51 @@ mod tests {
         ));
         assert!(text(199).contains("pass rate 100 % (95 % CI 98–100 %)"));
         assert!(text(200).starts_with("pass rate 100 % → 100 %: 0 points (95 % CI "));
+    }
+
+    #[test]
+    fn the_size_says_what_the_baseline_has() {
+        let size = |base: &[ComparedCase], now: &[ComparedCase]| {
+            super::size(&compare(base, now, &CompareOptions::default()).suite.unwrap())
+        };
+        let run = testing::trials("a", 5);
+        assert_eq!(size(&run, &run), "1 test, 5 trials each in both runs");
+        assert_eq!(size(&run, &run[..1]), "1 test, 1 trial each, against 5 in the baseline");
+        let mut second = run.clone();
+        second.iter_mut().for_each(|case| case.run = 1);
+        let both = [run.clone(), second].concat();
+        assert_eq!(size(&both, &run), "1 test, 5 trials each, against 10 in 2 baseline runs");
+    }
+
+    #[test]
+    fn trials_that_could_not_be_measured_are_counted_both_ways() {
+        let base: Vec<_> = (0..10).flat_map(|at| testing::trials(&format!("t{at}"), 5)).collect();
+        let mut now = base.clone();
+        now[0].outcome = Outcome::Errored;
+        now[7].outcome = Outcome::Errored;
+        let found = compare(&base, &now, &CompareOptions::default());
+        assert_eq!(
+            unmeasured(&found.suite.unwrap()).unwrap(),
+            "2 trials could not be measured: -4 points if each counts against the candidate, 0 if \
+             each counts for it"
+        );
+        let found = compare(&now, &base, &CompareOptions::default());
+        let said = unmeasured(&found.suite.unwrap()).unwrap();
+        assert!(said.starts_with("2 trials could not be measured in the baseline: 0 points"));
+        let found = compare(&base, &base, &CompareOptions::default());
+        assert_eq!(unmeasured(&found.suite.unwrap()), None);
+    }
+
+    #[test]
+    fn single_trials_are_not_trusted() {
+        let [passed, failed] =
+            [Outcome::Passed, Outcome::Failed].map(|outcome| vec![testing::case("a", 1, outcome)]);
+        let found = |base: &[ComparedCase], now: &[ComparedCase]| {
+            single_trials(&compare(base, now, &CompareOptions::default())).is_some()
+        };
+        assert!(found(&passed, &failed));
+        assert!(!found(&passed, &passed));
+        assert!(!found(&testing::trials("a", 5), &testing::trials("a", 0)));
     }
 
     /// 155 of 200 is 77.5 %, and the mean over 200 tests is a rounding error less.

@@ -10,6 +10,8 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
         suite: "support".to_owned(),
         test: test.to_owned(),
         target: "claude".to_owned(),
+        group: None,
+        run: 0,
         trial,
         outcome,
         score: None,
@@ -40,6 +42,7 @@ pub fn compared(tests: usize, before: u32, now: u32) -> Compared {
 pub fn beside(base: &[ComparedCase], candidate: &[ComparedCase]) -> Compared {
     Compared {
         base: "main.jsonl".to_owned(),
+        base_runs: vec![vec!["main.jsonl".to_owned()]],
         comparison: compare(base, candidate, &CompareOptions::default()),
         earlier: Vec::new(),
     }

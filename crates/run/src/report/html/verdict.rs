@@ -13,6 +13,7 @@ pub fn title(comparison: &Comparison) -> &'static str {
         Some(ComparisonVerdict::Better) => "Better",
         Some(ComparisonVerdict::Worse) => "Worse",
         Some(ComparisonVerdict::Equivalent) => "Equivalent",
+        Some(ComparisonVerdict::NotWorse) => "Not worse",
         Some(ComparisonVerdict::Inconclusive) => "Inconclusive",
         None => "No verdict",
     }
@@ -29,12 +30,16 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
         ComparisonVerdict::Equivalent => vec![format!(
             "If there is a difference, it is smaller than the margin of {margin} points."
         )],
+        ComparisonVerdict::NotWorse => {
+            vec![format!("If there is a drop, it is smaller than the margin of {margin} points.")]
+        }
         ComparisonVerdict::Inconclusive => open(suite, &margin),
     };
-    let errored = comparison.tests.iter().filter(|test| test.is_open()).count() as u64;
-    if errored > 0 {
-        let tests = numbers::counted(errored, "test", "tests");
-        said.push(format!("Trials of {tests} could not be measured."));
+    let notes = [words::drift(suite), words::unmeasured(suite)];
+    let notes = notes.into_iter().flatten().map(|note| words::sentence(&note).replace('-', "−"));
+    said.extend(notes);
+    if !suite.is_certain() {
+        said.push("The trials that could not be measured may change the verdict.".to_owned());
     }
     said
 }
@@ -63,16 +68,13 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
 
 fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
     let mut said = vec![format!(
-        "Not enough data to tell whether the difference is larger than the margin of {margin} points."
+        "Not enough data to rule out a drop as large as the margin of {margin} points."
     )];
-    if let Some(trials) = suite.judged.trials_needed {
-        let trials = numbers::counted(trials, "trial", "trials");
+    if let Some(needed) = suite.judged.trials_needed {
         let cost = suite.cost_needed.filter(|cost| *cost > 0.0);
         let cost = cost.map(|cost| format!(", for about {}", numbers::money(cost)));
-        said.push(format!(
-            "About {trials} of each test in both runs would settle it{}.",
-            cost.unwrap_or_default()
-        ));
+        let text = words::settling(needed) + &cost.unwrap_or_default();
+        said.push(words::sentence(&text));
     }
     said
 }
@@ -189,6 +191,8 @@ mod tests {
                 suite: "s".to_owned(),
                 test: format!("t{test}"),
                 target: "t".to_owned(),
+                group: None,
+                run: 0,
                 trial,
                 outcome: if is_passed { Outcome::Passed } else { Outcome::Failed },
                 score: Some(f64::from(u8::from(is_passed))),
@@ -244,8 +248,24 @@ mod tests {
         let (title, text) = told(&one, &one);
         assert_eq!(title, "Inconclusive");
         let (before, after) = text.split_once("points. About ").unwrap();
-        assert!(before.ends_with("larger than the margin of 10 "));
-        assert!(after.contains(" trials of each test in both runs would settle it, for about $"));
+        assert!(before.ends_with("a drop as large as the margin of 10 "), "{before}");
+        assert!(
+            after.contains(
+                " trials of each test in both runs would probably settle it, for about $"
+            ),
+            "{after}"
+        );
+        let mut risen = suite(20, 5, 4);
+        for case in risen.iter_mut().filter(|case| case.trial == 5 && case.test.len() == 2) {
+            case.outcome = Outcome::Passed;
+        }
+        assert_eq!(
+            told(&few, &risen),
+            (
+                "Not worse",
+                "If there is a drop, it is smaller than the margin of 10 points.".to_owned()
+            )
+        );
     }
 
     #[test]
@@ -267,7 +287,11 @@ mod tests {
         let mut torn = suite(20, 5, 5);
         torn[0].outcome = Outcome::Errored;
         let (_, text) = told(&suite(20, 5, 5), &torn);
-        assert!(text.ends_with("Trials of 1 test could not be measured."), "{text}");
+        assert!(text.contains(" 1 trial could not be measured: −1 points if each "), "{text}");
+        assert!(!text.contains("may change the verdict"), "{text}");
+        torn.iter_mut().step_by(6).for_each(|case| case.outcome = Outcome::Errored);
+        let (_, text) = told(&suite(20, 5, 5), &torn);
+        assert!(text.ends_with("could not be measured may change the verdict."), "{text}");
         assert_eq!(told(&[], &torn).0, "No verdict");
         let nothing = compared(&[], &torn, Measure::Rate);
         assert_eq!((facts(&nothing).len(), drawn(&nothing)), (0, Value::Null));
@@ -285,9 +309,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            facts[3..],
+            facts[3..6],
             ["p: < 0.001", "Margin: 10 points", "Compared: 20 tests, 5 trials each in both runs"]
         );
+        assert_eq!(facts[6..], [format!("Seed: {}", found.seed)]);
         let scores = compared(&suite(20, 1, 1), &suite(20, 1, 0), Measure::Score);
         assert_eq!(
             super::facts(&scores).map_lines()[0],
