@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::env;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use camino::Utf8PathBuf;
 use xtask::corpus::{Corpus, Table};
@@ -24,6 +24,9 @@ usage: cargo xtask COMMAND
   mutate-inputs N [SEED [READER…]]
           give N mutated inputs to all readers or to these, and one of 500 to the evalrig that was
           built beside xtask; `streams` stands for those that read what agents print
+  statistics [--full | --repeats N] [--only TABLE] [--write]
+          simulate comparisons and print the numbers of docs/explanation/guarantees.md;
+          `--write` puts them there and draws the pictures
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         }
         Some("house") => report(print_house()),
         Some("mutate-inputs") => report(mutate_inputs()),
+        Some("statistics") => report(run_statistics()),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -69,6 +73,18 @@ fn check() -> Result<(), String> {
         return Ok(());
     }
     Err(generate::complaint(&stale))
+}
+
+/// With optimisation, and without what else xtask needs.
+fn run_statistics() -> Result<(), String> {
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--release", "--package", "evalrig-core"])
+        .args(["--example", "statistics", "--"])
+        .args(env::args().skip(2))
+        .current_dir(workspace())
+        .status()
+        .map_err(|error| error.to_string())?;
+    if status.success() { Ok(()) } else { Err("the simulation failed".to_owned()) }
 }
 
 fn links() -> Result<(), String> {
