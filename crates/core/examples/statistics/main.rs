@@ -19,7 +19,7 @@ const IMAGES: &str = "docs/images";
 
 /// Comparisons per cell.
 const QUICK: usize = 100;
-const FULL: usize = 2_000;
+const FULL: usize = 500;
 
 /// How much is simulated, and what becomes of it.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ impl StatisticsTable {
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
-    match Extent::read(&words).and_then(|extent| statistics(&workspace(), extent)) {
+    match Extent::read(&words).and_then(|extent| statistics(&workspace(), &extent)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
@@ -86,10 +86,9 @@ fn workspace() -> PathBuf {
 }
 
 /// Prints the tables one after another; with `--write`, replaces those of the page.
-fn statistics(root: &Path, extent: Extent) -> Result<(), String> {
-    let path = root.join(PAGE);
-    let mut page = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
+fn statistics(root: &Path, extent: &Extent) -> Result<(), String> {
     println!("{} comparisons per cell\n", extent.repeats);
+    let mut texts = vec![("repeats", repeats_line(extent.repeats))];
     for (key, make) in tables::ALL {
         if !extent.keys.is_empty() && !extent.keys.iter().any(|wanted| wanted == key) {
             continue;
@@ -99,15 +98,22 @@ fn statistics(root: &Path, extent: Extent) -> Result<(), String> {
         let text = table.markdown();
         println!("## {} [{key}]\n\n{text}", table.title);
         println!("({:.0} s)\n", start.elapsed().as_secs_f64());
-        page = replaced(&page, key, &text)?;
+        texts.push((key, text));
     }
-    page = replaced(&page, "repeats", &repeats_line(extent.repeats))?;
-    if extent.is_written {
-        fs::write(&path, page).map_err(|error| format!("{PAGE}: {error}"))?;
-        for (name, text) in picture::all() {
-            let written = fs::write(root.join(IMAGES).join(name), text);
-            written.map_err(|error| format!("{IMAGES}/{name}: {error}"))?;
-        }
+    if extent.is_written { write(root, &texts) } else { Ok(()) }
+}
+
+/// The tables into the page, and the pictures.
+fn write(root: &Path, texts: &[(&str, String)]) -> Result<(), String> {
+    let path = root.join(PAGE);
+    let mut page = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
+    for (key, text) in texts {
+        page = replaced(&page, key, text)?;
+    }
+    fs::write(&path, page).map_err(|error| format!("{PAGE}: {error}"))?;
+    for (name, text) in picture::all() {
+        let written = fs::write(root.join(IMAGES).join(name), text);
+        written.map_err(|error| format!("{IMAGES}/{name}: {error}"))?;
     }
     Ok(())
 }

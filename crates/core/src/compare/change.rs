@@ -1,4 +1,4 @@
-//! The change of one test between two runs (spec 13.7).
+//! The change of one test between two runs (spec 20.5).
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@ use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
 use crate::results::RunVerdict;
 
-/// Without a gate, every regression fails the comparison (spec 13.7), and so does a worse total. A test
+/// Without a gate, every regression fails the comparison (spec 20.2), and so does a worse total. A test
 /// that could not be measured makes it incomplete.
 pub fn comparison_exit(comparison: &Comparison) -> RunVerdict {
     let verdict = verdict(comparison);

@@ -1,4 +1,4 @@
-//! A comparison for programs: its shape is a contract (spec 16.4, 20.8). It has everything that the
+//! A comparison for programs: its shape is a contract (spec 16.4). It has everything that the
 //! text says.
 
 use evalrig_core::compare::{
