@@ -167,6 +167,10 @@ mod tests {
                 assert!(line.starts_with(&format!("| {} |", row[0])), "{key}: {line}");
             }
         }
+        let [_, (_, verdicts), _] = picture::all();
+        for word in ["equivalent", "better", "not-worse", "worse", "inconclusive"] {
+            assert!(verdicts.contains(&format!(">{word}<")), "{word}");
+        }
         for (name, text) in picture::all() {
             let stored = fs::read_to_string(root.join(IMAGES).join(name)).unwrap();
             assert_eq!(stored, text, "{name}: run `cargo xtask statistics --write`");

@@ -67,11 +67,11 @@ pub fn join_disjoint_runs(cases: &mut [ComparedCase]) {
         }
     }
     let mut numbers: Vec<u32> = Vec::with_capacity(runs);
-    for run in 0..runs {
-        let is_free = |number: &u32| {
-            !numbers.iter().enumerate().any(|(other, taken)| taken == number && meets[run][other])
-        };
-        numbers.push((0..).find(is_free).unwrap_or(run as u32));
+    for met in &meets {
+        let is_free =
+            |number: &u32| !numbers.iter().zip(met).any(|(taken, meets)| taken == number && *meets);
+        let number = (0..).find(is_free).unwrap_or_default();
+        numbers.push(number);
     }
     cases.iter_mut().for_each(|case| case.run = numbers[case.run as usize]);
 }

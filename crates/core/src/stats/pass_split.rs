@@ -184,7 +184,7 @@ struct BetaBinomial {
 impl BetaBinomial {
     fn new(trials: usize, rate: f64, correlation: f64) -> Self {
         let size = (1.0 - correlation) / correlation;
-        let beta = (correlation > 1e-9).then(|| (rate * size, (1.0 - rate) * size));
+        let beta = (correlation > 1e-9).then_some((rate * size, (1.0 - rate) * size));
         Self { trials, rate, beta }
     }
 

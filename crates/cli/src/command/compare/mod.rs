@@ -55,10 +55,8 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     let loading = LoadOptions::new(context.working_directory.clone());
     let files = find_all_results(&loading, &candidate)?;
     // A pattern for the base may match the candidate too.
-    let most = match args.baseline.is_empty() {
-        true => args.baseline_runs.unwrap_or(1),
-        false => args.baseline_runs.unwrap_or(DEFAULT_BASELINE_RUNS),
-    };
+    let default = if args.baseline.is_empty() { 1 } else { DEFAULT_BASELINE_RUNS };
+    let most = args.baseline_runs.unwrap_or(default);
     let except = if args.baseline.is_empty() { &[][..] } else { &files[..] };
     let runs = find_runs(&loading, &base, most, except)?;
     if runs.is_empty() {
