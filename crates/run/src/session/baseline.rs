@@ -69,6 +69,7 @@ impl Baseline {
     }
 
     /// Reads the files of one earlier run.
+    #[cfg(feature = "view")]
     pub(super) fn read_files(
         spec: &BaselineSpec,
         loading: &LoadOptions,
