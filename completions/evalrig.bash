@@ -257,12 +257,20 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__compare)
-            opts="-q -v -h --base --candidate --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
+            opts="-q -v -h --baseline --baseline-runs --base --candidate --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline-runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --base)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1531,7 +1539,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__report)
-            opts="-q -v -h --report --allow-borderline --pass-trials --baseline --margin --measure --gate --root --quiet --verbose --color --help"
+            opts="-q -v -h --report --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --root --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1546,6 +1554,10 @@ _evalrig() {
                     return 0
                     ;;
                 --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline-runs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1573,7 +1585,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --filter --tag --trials --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --filter --tag --trials --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1712,6 +1724,10 @@ _evalrig() {
                     return 0
                     ;;
                 --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline-runs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

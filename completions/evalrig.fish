@@ -117,7 +117,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The ta
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Lowest score that passes [default: the suite\'s, else 0.8]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Lowest score that is borderline [default: the suite\'s, else 0.6]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline -d 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline -d 'Compare with earlier runs: a results file, a pattern, a directory with results, `latest`, `latest~N` or `latest~A..B`; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l baseline-runs -d 'How many complete runs `--baseline latest` stands for [default: 4]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
@@ -140,7 +141,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Do
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d 'Skip assertions that need a model as a judge'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` even if a test has assertions'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-borderline -d 'Exit with 0 even if tests are borderline'
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l gate -d 'Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l gate -d 'Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse, 3 if inconclusive'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-outside-root -d 'Allow paths outside the repository root'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-env-file -d 'Do not read `.env` files'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s q -l quiet -d 'Print less; no report when nothing is wrong'
@@ -148,7 +149,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s v -l verbose -d 
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with an earlier run: a results file, a pattern, a directory with results, `latest` or `latest~N`' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with earlier runs: a results file, a pattern, a directory with results, `latest`, `latest~N` or `latest~A..B`; repeatable' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline-runs -d 'How many complete runs `--baseline latest` stands for [default: 4]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
@@ -157,24 +159,26 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l color -d 'Whe
 always\t''
 never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l allow-borderline -d 'Exit with 0 even if tests are borderline'
-complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l gate -d 'Base the exit code on the comparison alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive'
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l gate -d 'Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse, 3 if inconclusive'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l base -d 'Files of the earlier run, such as those of its shards, instead of BASE' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l candidate -d 'Files of the later run, instead of CANDIDATE' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l baseline -d 'An earlier run; repeatable. RUN is the later one then' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l baseline-runs -d 'How many runs `latest` stands for as a baseline [default: 4]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l base -d 'Files of the earlier runs, such as those of shards, instead of RUN' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l candidate -d 'Files of the later run, instead of RUN' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l format -d 'Output format' -r -f -a "text\t''
 json\t''
 markdown\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l selftest -d 'Test the gate on the trials of one run: how often it raises a false alarm, and the smallest drop that it would catch' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l selftest -d 'Test the gate on stored runs: how often it raises a false alarm, and the smallest drop that it would catch. Several runs are compared with each other; one run is split into halves' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l seed -d 'Seed for everything random [default: derived from the runs]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l gate -d 'Base the exit code on the verdict alone: 0 if better or equivalent, 1 if worse, 3 if inconclusive'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l gate -d 'Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3 if inconclusive'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -89,7 +89,9 @@ fn a_second_attempt_in_a_conversation_gets_a_new_home() {
 fn a_judge_does_not_get_the_home_of_the_agent() {
     let tests = json!([{"id": "a", "criteria": "c", "input": "go", "rubrics": ["Is polite"]}]);
     let verdict = r#"{"checks": [{"id": "criteria", "reasoning": "r", "satisfied": true}, {"id": "rubric-1", "reasoning": "r", "satisfied": true}]}"#;
-    let judge = format!("ls -A \"$HOME\" >> \"$SEEN\"; echo end >> \"$SEEN\"; echo '{verdict}'");
+    let judge = format!(
+        "ls -A \"$HOME\" | grep -v '^tmp$' >> \"$SEEN\"; echo end >> \"$SEEN\"; echo '{verdict}'"
+    );
     let project = Project::empty();
     project.write("EVAL.yaml", &json!({"name": "judged", "tests": tests}).to_string());
     let seen = project.path("seen");

@@ -183,7 +183,6 @@ fn the_example_of_the_readme_runs_anywhere() {
 #[test]
 fn the_suites_for_real_agents_are_clean() {
     clean(&["scripts/e2e"]);
-    clean(&["scripts/e2e/.evalrig/targets.yaml"]);
 }
 
 #[test]

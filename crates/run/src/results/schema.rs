@@ -169,7 +169,7 @@ mod tests {
         let more = json!({
             "testName": "n", "tags": ["t"], "group": "g", "input": [], "criteria": "c", "expectedOutput": 1,
             "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
-            "command": "evalrig run", "workspace": {}, "arm": "with",
+            "command": "evalrig run", "workspace": {}, "arm": "with", "baselineArm": true, "reused": true, "setup": "s",
             "skills": {"offered": null, "used": []}, "partial": true,
             "passTrials": {"share": 0.5}
         });
