@@ -47,7 +47,7 @@ pub struct Outcome {
     pub inputs: u64,
     pub calls: u64,
     pub slowest: Duration,
-    /// The peak of this process for a single input, everything else that it holds included.
+    /// By how much this process grew for a single input.
     pub largest_kilobytes: u64,
     pub findings: Vec<Finding>,
 }
@@ -137,10 +137,12 @@ impl Campaign<'_> {
 
     fn feed(&mut self, reader: &InputReader, input: &[u8]) -> io::Result<()> {
         forget_peak();
+        // What the process holds already, such as memory of earlier inputs that it can use again.
+        let held = peak_kilobytes().unwrap_or(0);
         let start = Spent::now();
         let ended = panic::catch_unwind(|| (reader.read)(input));
         let took = start.elapsed();
-        let peak = peak_kilobytes().unwrap_or(0);
+        let peak = peak_kilobytes().unwrap_or(0).saturating_sub(held);
         self.outcome.slowest = self.outcome.slowest.max(took);
         self.outcome.largest_kilobytes = self.outcome.largest_kilobytes.max(peak);
         if let Err(reason) = ended {

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(takes("strict"), (ConfigType::Flag, false));
         assert_eq!(takes("output"), (ConfigType::Path(PathForm::Plain), false));
         assert_eq!(takes("paths"), (ConfigType::Path(PathForm::Plain), true));
-        assert_eq!(takes("baseline"), (ConfigType::Path(PathForm::Run), false));
+        assert_eq!(takes("baseline"), (ConfigType::Path(PathForm::Run), true));
         assert_eq!(takes("report"), (ConfigType::Path(PathForm::AfterName), true));
     }
 

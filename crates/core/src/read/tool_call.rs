@@ -190,7 +190,11 @@ fn canonical_form(bound: &Bound<'_>, tool: &Entry<'_>, input: Option<&Entry<'_>>
     if let Some(input) = input {
         function.insert("arguments", edit::raw_value(input.value));
     }
-    let text = Value::Map(function).to_json(JsonStyle::Compact);
+    let function = Value::Map(function);
+    if edit::has_long_key(&function) {
+        return None;
+    }
+    let text = function.to_json(JsonStyle::Compact);
     let mut edits = vec![edit::replace_entry(bound, tool, "function", &text)?];
     if let Some(input) = input {
         edits.push(edit::remove_entry(bound, input)?);

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::mixture::{self, Evidence};
+use super::mixture::{self, MixtureEvidence};
 use super::pair::clusters;
 use super::pass_split::{PassTotals, SplitModel, candidate_passes, count_passes};
 use super::{Cluster, Drift, Pair, SplitMix64};
@@ -109,8 +109,8 @@ pub(super) fn harmonic_mean(one: f64, other: f64) -> f64 {
 fn draw(
     draws: usize,
     effort: Effort,
-    seen: &Evidence,
-    mut arrange: impl FnMut() -> Evidence,
+    seen: &MixtureEvidence,
+    mut arrange: impl FnMut() -> MixtureEvidence,
 ) -> Permuted {
     let (statistic, gain) = (mixture::statistic(seen), mixture::gain(seen));
     let (mut down, mut up, mut done) = (1, 1, 0);
@@ -130,11 +130,11 @@ fn draw(
 /// The possible splits of tests with the same totals.
 struct SplitTable {
     cumulative: Vec<f64>,
-    evidence: Vec<Evidence>,
+    evidence: Vec<MixtureEvidence>,
 }
 
 impl SplitTable {
-    fn draw(&self, random: &mut SplitMix64) -> &Evidence {
+    fn draw(&self, random: &mut SplitMix64) -> &MixtureEvidence {
         let place = random.fraction();
         let last = self.cumulative.len() - 1;
         let at = self.cumulative[..last].iter().position(|sum| place < *sum).unwrap_or(last);
@@ -162,7 +162,7 @@ struct ExchangeUnit {
 }
 
 enum RunChoice {
-    Known(Evidence),
+    Known(MixtureEvidence),
     /// The run has more trials than the candidate; as many are drawn.
     Sampled(usize),
 }
@@ -171,7 +171,7 @@ struct Exchange {
     tests: Vec<MovingTest>,
     tables: Vec<SplitTable>,
     units: Vec<ExchangeUnit>,
-    seen: Evidence,
+    seen: MixtureEvidence,
     /// Base runs.
     runs: usize,
     /// Whether the model holds. Tests of a group fail together, which it does not know.
@@ -256,7 +256,7 @@ impl Exchange {
     }
 
     /// Of tests and the candidate's passes in them.
-    fn evidence(&self, passes: impl Iterator<Item = (usize, usize)>) -> Evidence {
+    fn evidence(&self, passes: impl Iterator<Item = (usize, usize)>) -> MixtureEvidence {
         let mut sum = [0.0; 8];
         for (at, passes) in passes {
             mixture::add(&mut sum, self.of_test(at, passes));
@@ -264,13 +264,13 @@ impl Exchange {
         sum
     }
 
-    fn of_test(&self, at: usize, passes: usize) -> &Evidence {
+    fn of_test(&self, at: usize, passes: usize) -> &MixtureEvidence {
         let test = &self.tests[at];
         &self.tables[test.table].evidence[passes - test.least]
     }
 
     /// Splits of all tests, drawn from the model.
-    fn split_all(&self, random: &mut SplitMix64) -> Evidence {
+    fn split_all(&self, random: &mut SplitMix64) -> MixtureEvidence {
         let mut sum = [0.0; 8];
         for test in &self.tests {
             mixture::add(&mut sum, self.tables[test.table].draw(random));
@@ -279,7 +279,7 @@ impl Exchange {
     }
 
     /// In each test the candidate is exchanged with one of the base runs, or with none.
-    fn swap_runs(&self, random: &mut SplitMix64) -> Evidence {
+    fn swap_runs(&self, random: &mut SplitMix64) -> MixtureEvidence {
         let mut sum = [0.0; 8];
         for unit in &self.units {
             if unit.choices.len() < 2 {
@@ -316,7 +316,7 @@ impl Exchange {
                 return None;
             }
         }
-        let mut sums: Vec<(f64, Evidence)> = vec![(1.0, [0.0; 8])];
+        let mut sums: Vec<(f64, MixtureEvidence)> = vec![(1.0, [0.0; 8])];
         for test in &self.tests {
             let table = &self.tables[test.table];
             let mut next = Vec::with_capacity(sums.len() * table.cumulative.len());
@@ -332,7 +332,7 @@ impl Exchange {
             sums = next;
         }
         let (statistic, gain) = (mixture::statistic(&self.seen), mixture::gain(&self.seen));
-        let share = |fits: &dyn Fn(&Evidence) -> bool| -> f64 {
+        let share = |fits: &dyn Fn(&MixtureEvidence) -> bool| -> f64 {
             sums.iter().filter(|(_, sum)| fits(sum)).map(|(chance, _)| chance).sum()
         };
         Some(Permuted {

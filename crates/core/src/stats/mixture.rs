@@ -31,13 +31,13 @@ const DROPS: [DropKind; 7] = [
 ];
 
 /// Log likelihood ratios of each kind of drop; the last number is the gain. Sums over tests.
-pub(super) type Evidence = [f64; 8];
+pub(super) type MixtureEvidence = [f64; 8];
 
 const GAIN: usize = 7;
 
 /// The evidence of one test for each number of passes that the candidate may have.
-pub(super) fn evidence(chances: &[f64], gain: impl Fn(usize) -> f64) -> Vec<Evidence> {
-    let mut found: Vec<Evidence> = vec![[0.0; 8]; chances.len()];
+pub(super) fn evidence(chances: &[f64], gain: impl Fn(usize) -> f64) -> Vec<MixtureEvidence> {
+    let mut found: Vec<MixtureEvidence> = vec![[0.0; 8]; chances.len()];
     for (kind, drop) in DROPS.iter().enumerate() {
         let log = drop.odds.ln();
         let total: f64 =
@@ -56,14 +56,14 @@ pub(super) fn evidence(chances: &[f64], gain: impl Fn(usize) -> f64) -> Vec<Evid
     found
 }
 
-pub(super) fn add(sum: &mut Evidence, one: &Evidence) {
+pub(super) fn add(sum: &mut MixtureEvidence, one: &MixtureEvidence) {
     for (sum, one) in sum.iter_mut().zip(one) {
         *sum += one;
     }
 }
 
 /// The larger, the more it looks like a drop.
-pub(super) fn statistic(sum: &Evidence) -> f64 {
+pub(super) fn statistic(sum: &MixtureEvidence) -> f64 {
     let logs = &sum[..GAIN];
     let highest = logs.iter().fold(f64::NEG_INFINITY, |most, log| most.max(*log));
     let terms = logs.iter().zip(&DROPS).map(|(log, drop)| drop.weight * (log - highest).exp());
@@ -71,7 +71,7 @@ pub(super) fn statistic(sum: &Evidence) -> f64 {
 }
 
 /// Sum of the gains of the tests.
-pub(super) fn gain(sum: &Evidence) -> f64 {
+pub(super) fn gain(sum: &MixtureEvidence) -> f64 {
     sum[GAIN]
 }
 

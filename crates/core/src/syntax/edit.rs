@@ -5,7 +5,7 @@
 //! anew without the comments inside it) gives no fix at all.
 
 use crate::diagnostic::{Edit, Fix};
-use crate::model::JsonStyle;
+use crate::model::{JsonStyle, Value};
 use crate::source::Span;
 
 use super::fields::{Bound, Entry};
@@ -186,7 +186,11 @@ fn entry_text(entry: &Entry<'_>, key: &str, in_flow: bool) -> Option<String> {
     if node.is_alias() || may_hold_comment(entry) {
         return None;
     }
-    let value = raw_value(node).to_json(JsonStyle::Compact);
+    let value = raw_value(node);
+    if has_long_key(&value) {
+        return None;
+    }
+    let value = value.to_json(JsonStyle::Compact);
     Some(format!("{name}: {value}"))
 }
 
@@ -219,6 +223,18 @@ fn is_bare_before(key: Node<'_>, in_flow: bool) -> bool {
     }
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     before[line..].chars().all(|sign| sign == ' ' || sign == '-')
+}
+
+/// Whether a key is too long to be written as `key: value` in YAML.
+pub(crate) fn has_long_key(value: &Value) -> bool {
+    const LONGEST: usize = 1000;
+    match value {
+        Value::Map(map) => {
+            map.iter().any(|(key, value)| key.len() > LONGEST || has_long_key(value))
+        }
+        Value::List(items) => items.iter().any(has_long_key),
+        _ => false,
+    }
 }
 
 /// The blanks that bring a new line to the column of this key, and some more.
@@ -367,6 +383,8 @@ mod tests {
         assert_eq!(moved("a: 1\nhome: {a: }\n"), None);
         assert_eq!(moved("home:\n !!binary x y: 1\na: 1\n"), None);
         assert_eq!(moved("home: {!x y: 1}\na: 1\n"), None);
+        let long = "k".repeat(1001);
+        assert_eq!(moved(&format!("a:\n  ? {long}\n  : 1\nhome: {{y: 1}}\n")), None);
         assert_eq!(moved("home:\n  &n y: 1\na: 1\n"), None);
     }
 

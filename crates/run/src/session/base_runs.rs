@@ -19,7 +19,7 @@ const OPTION: &str = "--baseline";
 pub const DEFAULT_BASELINE_RUNS: usize = 4;
 
 /// The files of one run.
-pub type RunFiles = Vec<Utf8PathBuf>;
+pub type BaseRunFiles = Vec<Utf8PathBuf>;
 
 /// A suite whose earlier results may serve as baseline.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub(super) struct BaselineSearch<'a> {
 /// What an argument names.
 #[derive(Debug)]
 pub(super) enum LocatedRuns {
-    These(Vec<RunFiles>),
+    These(Vec<BaseRunFiles>),
     /// For each suite the files from before the run; so many complete ones of the same targets are
     /// wanted.
     Newest {
@@ -84,7 +84,11 @@ impl BaselineSearch<'_> {
         }
     }
 
-    fn named_file(&self, argument: &str, path: &Utf8Path) -> Result<Vec<RunFiles>, SessionError> {
+    fn named_file(
+        &self,
+        argument: &str,
+        path: &Utf8Path,
+    ) -> Result<Vec<BaseRunFiles>, SessionError> {
         // Resolved now, because the run will point `latest.jsonl` to its own results.
         let path = ResultsPaths::existing(path).results().to_owned();
         if self.is_own(&path) {
@@ -96,8 +100,8 @@ impl BaselineSearch<'_> {
     }
 
     /// The newest results of each suite; if no file is named after a suite, the newest runs.
-    fn in_folder(&self, folder: &Utf8Path, most: usize) -> Result<Vec<RunFiles>, SessionError> {
-        let mut found: Vec<RunFiles> = Vec::new();
+    fn in_folder(&self, folder: &Utf8Path, most: usize) -> Result<Vec<BaseRunFiles>, SessionError> {
+        let mut found: Vec<BaseRunFiles> = Vec::new();
         for suite in &self.suites {
             let history = self.older(ResultsPaths::history_of(folder, suite.name));
             add_to_runs(&mut found, history.take(most));
@@ -136,8 +140,8 @@ impl BaselineSearch<'_> {
         &self,
         range: RangeInclusive<usize>,
         notify: &mut Notify<'_>,
-    ) -> Result<Vec<RunFiles>, SessionError> {
-        let (mut runs, mut missing): (Vec<RunFiles>, _) = (Vec::new(), Vec::new());
+    ) -> Result<Vec<BaseRunFiles>, SessionError> {
+        let (mut runs, mut missing): (Vec<BaseRunFiles>, _) = (Vec::new(), Vec::new());
         for BaselineSuite { root, name, .. } in &self.suites {
             let folder = ResultsPaths::folder(root);
             let history: Vec<_> = self.older(ResultsPaths::history_of(&folder, name)).collect();
@@ -173,7 +177,7 @@ impl BaselineSearch<'_> {
 }
 
 /// The first file of a suite belongs to the first run, and so on.
-fn add_to_runs(runs: &mut Vec<RunFiles>, files: impl Iterator<Item = Utf8PathBuf>) {
+fn add_to_runs(runs: &mut Vec<BaseRunFiles>, files: impl Iterator<Item = Utf8PathBuf>) {
     for (at, file) in files.enumerate() {
         match runs.get_mut(at) {
             Some(run) => run.push(file),
@@ -205,8 +209,8 @@ pub fn find_runs(
     arguments: &[String],
     most: usize,
     except: &[Utf8PathBuf],
-) -> Result<Vec<RunFiles>, SessionError> {
-    let mut runs: Vec<RunFiles> = Vec::new();
+) -> Result<Vec<BaseRunFiles>, SessionError> {
+    let mut runs: Vec<BaseRunFiles> = Vec::new();
     for argument in arguments {
         let is_file = options.working_directory.join(argument).exists();
         let found = match run_range(argument).filter(|_| !is_file) {
@@ -216,7 +220,7 @@ pub fn find_runs(
             None => group_runs(find_results(options, argument)?),
         };
         let is_other = |file: &Utf8PathBuf| !except.iter().any(|other| is_same(other, file));
-        let mut others: Vec<RunFiles> =
+        let mut others: Vec<BaseRunFiles> =
             found.into_iter().filter(|run| run.iter().all(is_other)).collect();
         if argument == LATEST {
             others.truncate(most);
@@ -231,7 +235,7 @@ pub fn find_runs(
 fn latest_runs(
     options: &LoadOptions,
     range: RangeInclusive<usize>,
-) -> Result<Vec<RunFiles>, SessionError> {
+) -> Result<Vec<BaseRunFiles>, SessionError> {
     let mut runs = vec![find_results(options, &format!("{LATEST}~{}", range.start()))?];
     for steps in range.skip(1) {
         match find_results(options, &format!("{LATEST}~{steps}")) {
@@ -253,8 +257,8 @@ fn run_range(argument: &str) -> Option<RangeInclusive<usize>> {
 }
 
 /// Files of one run have its id. Those of shards have the plan in common, and each shard once.
-pub fn group_runs(files: Vec<Utf8PathBuf>) -> Vec<RunFiles> {
-    let mut runs: Vec<(RunFiles, Vec<RunHeader>)> = Vec::new();
+pub fn group_runs(files: Vec<Utf8PathBuf>) -> Vec<BaseRunFiles> {
+    let mut runs: Vec<(BaseRunFiles, Vec<RunHeader>)> = Vec::new();
     for file in files {
         let header = header_of_file(&file);
         let is_joined = |others: &Vec<RunHeader>, header: &RunHeader| {

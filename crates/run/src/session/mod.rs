@@ -60,7 +60,7 @@ use crate::workspace::Workspaces;
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
-pub use base_runs::{DEFAULT_BASELINE_RUNS, RunFiles, find_runs, group_runs};
+pub use base_runs::{BaseRunFiles, DEFAULT_BASELINE_RUNS, find_runs, group_runs};
 pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
 pub use compared_answers::read_answers;

@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_run::report::Detail;
 use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
 use evalrig_run::session::{
-    DEFAULT_BASELINE_RUNS, LoadOptions, RunFiles, comparison_exit, find_all_results, find_runs,
+    BaseRunFiles, DEFAULT_BASELINE_RUNS, LoadOptions, comparison_exit, find_all_results, find_runs,
     gate_exit, read_answers, read_cases,
 };
 use evalrig_run::text::paint::Paint;
@@ -143,7 +143,7 @@ fn show(
 /// Reads runs that make up one side.
 fn read(
     context: &Context,
-    runs: &[RunFiles],
+    runs: &[BaseRunFiles],
     arguments: &[String],
 ) -> Result<StoredSide, CommandError> {
     let options = LoadOptions::new(context.working_directory.clone());
@@ -170,8 +170,8 @@ fn read(
 }
 
 /// The file, the files, or what was typed.
-fn side_name(context: &Context, runs: &[RunFiles], arguments: &[String]) -> String {
-    let one_file = |files: &RunFiles| match &files[..] {
+fn side_name(context: &Context, runs: &[BaseRunFiles], arguments: &[String]) -> String {
+    let one_file = |files: &BaseRunFiles| match &files[..] {
         [file] => Some(text_shown(context, file)),
         _ => None,
     };
