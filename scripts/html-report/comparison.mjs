@@ -17,7 +17,7 @@ test("the verdict comes first, with its margin and its doubt", async () => {
   const verdict = await page.locator(".verdict").textContent();
   for (const part of [
     "Against earlier/support-2025-12-19.jsonl", "Worse", "A drop this large happens by chance in",
-    "the margin of 10 points", "cost per case $", "tokens per case ", "time per case ", "Trials of 1 test could not be measured.", "tests, 5 trials each in both runs",
+    "the margin of 10 points", "cost per case $", "tokens per case ", "time per case ", " could not be measured: ", " trials each",
   ]) assert.ok(verdict.includes(part), `the verdict does not say: ${part}`);
   const top = (place) => page.locator(place).evaluate((node) => node.getBoundingClientRect().top);
   assert.ok((await top("#verdict")) < (await top("#summary")));
@@ -32,7 +32,7 @@ test("the verdict comes first, with its margin and its doubt", async () => {
 
 test("an open question says what would settle it", async () => {
   const page = await open("trials/compared.html");
-  assert.match(await page.locator(".verdict").textContent(), /Inconclusive.*About [\d,]+ trials of each test in both runs would settle it, for about \$/);
+  assert.match(await page.locator(".verdict").textContent(), /Inconclusive.*About [\d,]+ trials of each test in both runs would probably settle it, for about \$/);
   await close(page);
 });
 
