@@ -98,7 +98,7 @@ pub struct MapProposal {
 }
 
 impl MapProposal {
-    /// `None` if the file is no list of records.
+    /// `None` if the file is not a list of records.
     pub fn of(file: &ForeignFile) -> Option<Self> {
         let rows = file.rows()?.items();
         let keys = keys_of(rows).into_iter().map(str::to_owned).collect();

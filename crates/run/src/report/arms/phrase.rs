@@ -66,12 +66,12 @@ pub fn contrast(arm: &ArmFinding) -> Option<String> {
     ))
 }
 
-/// `4 of 5 cases in which no skill is wanted pass`.
+/// `4 of 5 cases that want no skill pass`.
 pub fn contracts(arm: &ArmFinding) -> Option<String> {
     let (kept, all) = arm.kept_contracts();
     (all > 0).then(|| {
         let [kept, all] = [kept, all].map(numbers::count);
-        format!("{kept} of {all} cases in which no skill is wanted pass")
+        format!("{kept} of {all} cases that want no skill pass")
     })
 }
 

@@ -90,7 +90,7 @@ impl SkillMatrix {
         SkillCell { wanted, used, count, of }
     }
 
-    /// Pairs in which one skill was used in place of another, or where none is wanted; the most
+    /// Pairs in which one skill was used in place of another, or in a case that wants none; the most
     /// frequent first.
     pub fn steals(&self) -> Vec<SkillCell<'_>> {
         let mut found: Vec<SkillCell<'_>> = self
