@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# The steps of action.yml. Inputs arrive in variables, so that no input becomes part of a script.
+#
+# usage: steps.sh install | evaluate | comment | conclude
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+out=$RUNNER_TEMP/evalrig-out
+baseline=$RUNNER_TEMP/evalrig-baseline
+
+# Puts the binary in the PATH of the following steps. Without a version, that of the action.
+install() {
+  local version=${INPUT_VERSION:-}
+  if [ "$version" = none ]; then
+    evalrig --version
+    return
+  fi
+  if [ -z "$version" ]; then
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+  fi
+  export EVALRIG_VERSION=$version EVALRIG_INSTALL_DIR=$RUNNER_TEMP/evalrig-bin
+  sh "$root/packaging/install.sh"
+  echo "$EVALRIG_INSTALL_DIR" >>"$GITHUB_PATH"
+}
+
+set_output() {
+  printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"
+}
+
+# Splits at white space, without patterns of the shell: evalrig has its own.
+split() {
+  set -f
+  # shellcheck disable=SC2206
+  words=($1)
+  set +f
+}
+
+is_default_branch() {
+  [ "${GITHUB_EVENT_NAME:-}" = push ] && [ "${GITHUB_REF_NAME:-}" = "${DEFAULT_BRANCH:-main}" ]
+}
+
+# Checks and runs the suites. Fails only if evalrig could not be called: `conclude` fails the job, after the reports
+# have been shown.
+evaluate() {
+  # Of an earlier use of the action in the same job.
+  rm -rf "$out"
+  mkdir -p "$out"
+  local code=0 paths options=()
+  split "${INPUT_PATHS:-}"
+  paths=("${words[@]+"${words[@]}"}")
+  if [ "${INPUT_VALIDATE:-true}" = true ]; then
+    [ "${INPUT_STRICT:-false}" != true ] || options+=(--strict)
+    evalrig validate --format github "${options[@]+"${options[@]}"}" -- \
+      "${paths[@]+"${paths[@]}"}" || code=$?
+    set_output exit-code "$code"
+    [ "$code" -eq 0 ] || return 0
+  fi
+  [ "${INPUT_RUN:-true}" = true ] || return 0
+
+  options=(
+    --output "$out/results.jsonl"
+    --report github
+    --report "junit=$out/junit.xml"
+    --report "html=$out/report.html"
+    --report "markdown=$out/summary.md"
+  )
+  [ -z "${INPUT_TRIALS:-}" ] || options+=(--trials "$INPUT_TRIALS")
+  [ -z "${INPUT_BUDGET:-}" ] || options+=(--budget-usd "$INPUT_BUDGET")
+  if [ "${INPUT_BASELINE:-false}" = true ] && ! is_default_branch; then
+    if [ -f "$baseline/results.jsonl" ]; then
+      options+=(--baseline "$baseline/results.jsonl" --gate)
+    else
+      echo "::notice::There is no run of the default branch to compare with yet."
+    fi
+  fi
+  split "${INPUT_ARGS:-}"
+  evalrig run "${options[@]}" "${words[@]+"${words[@]}"}" -- "${paths[@]+"${paths[@]}"}" || code=$?
+  # A later use of the action has a baseline of its own, or none.
+  rm -rf "$baseline"
+
+  # The log of the job has what a terminal would show; `github` prints annotations only.
+  if [ -f "$out/results.jsonl" ]; then
+    evalrig report "$out/results.jsonl" || true
+  fi
+  if [ -f "$out/summary.md" ]; then
+    cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
+  fi
+  if [ -f "$out/results.jsonl" ]; then
+    set_output results "$out/results.jsonl"
+  fi
+  # A complete run of the default branch is a measurement, whatever it shows.
+  if [ "${INPUT_BASELINE:-false}" = true ] && is_default_branch && [ "$code" -le 1 ]; then
+    mkdir -p "$baseline"
+    cp "$out/results.jsonl" "$baseline/results.jsonl"
+    set_output is-baseline true
+    code=0
+  fi
+  set_output exit-code "$code"
+}
+
+# Replaces the comment of an earlier run, so that a pull request has one for every use of the action. Uses have
+# artifacts of different names.
+comment() {
+  [ -f "$out/summary.md" ] || return 0
+  local name=${INPUT_ARTIFACT:-evalrig} marker='<!-- evalrig -->' body=$RUNNER_TEMP/evalrig-comment.md id
+  name=${name//[^A-Za-z0-9._ -]/}
+  [ "$name" = evalrig ] || marker="<!-- evalrig: $name -->"
+  local comments=repos/$GITHUB_REPOSITORY/issues
+  # GitHub accepts 65,536 characters.
+  { echo "$marker" && awk '{ size += length($0) + 1 } size < 60000' "$out/summary.md"; } >"$body"
+  id=$(gh api "$comments/$PULL_REQUEST/comments" --paginate \
+    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id" | head -n 1)
+  if [ -n "$id" ]; then
+    gh api --silent --method PATCH "$comments/comments/$id" --field "body=@$body"
+  else
+    gh api --silent --method POST "$comments/$PULL_REQUEST/comments" --field "body=@$body"
+  fi
+}
+
+conclude() {
+  exit "${EXIT_CODE:-2}"
+}
+
+case ${1:-} in
+  install | evaluate | comment | conclude) "$1" ;;
+  *)
+    sed -n 's/^# usage: //p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac
