@@ -1,19 +1,24 @@
 //! The exchange of labels by the normal distribution, in time in proportion to the trials.
 
 use super::exchange::Permuted;
-use super::score_exchange::swapped_gains;
+use super::score_exchange::{SwappedRun, swapped_runs};
 use super::special::normal_below;
-use super::{Pair, mean, variance};
+use super::{Cluster, Pair, clusters, mean, variance};
 
 /// Close to drawing for some hundreds of trials. It compares mean gains, so it does not see that a
-/// few tests broke. With several base runs, whole runs are exchanged.
+/// few tests broke. With several base runs, whole runs are exchanged, of a group all at once.
 pub(crate) fn approximate_exchange(pairs: &[Pair]) -> Permuted {
     let mut sum = GainSum { step: f64::INFINITY, ..GainSum::default() };
-    for pair in pairs.iter().filter(|pair| pair.can_move()) {
-        if pair.base.iter().filter(|run| !run.is_empty()).count() > 1 {
-            sum.add_runs(pair);
+    let has_runs = |pair: &Pair| pair.base.iter().filter(|run| !run.is_empty()).count() > 1;
+    for members in clusters(pairs) {
+        let is_group = matches!(pairs[members[0]].cluster, Cluster::Group(_));
+        let members = members.iter().map(|at| &pairs[*at]).filter(|pair| pair.can_move());
+        let (pooled, single): (Vec<&Pair>, Vec<&Pair>) = members.partition(|pair| has_runs(pair));
+        single.into_iter().for_each(|pair| sum.add_trials(pair));
+        if is_group && !pooled.is_empty() {
+            sum.add_runs(&pooled);
         } else {
-            sum.add_trials(pair);
+            pooled.into_iter().for_each(|pair| sum.add_runs(&[pair]));
         }
     }
     if sum.variance <= 0.0 {
@@ -42,14 +47,27 @@ impl GainSum {
         self.step = self.step.min(1.0 / base + 1.0 / candidate);
     }
 
-    fn add_runs(&mut self, pair: &Pair) {
-        let gains: Vec<f64> = swapped_gains(pair).into_iter().flatten().collect();
+    /// Of tests that are exchanged together; only runs with all of them are.
+    fn add_runs(&mut self, members: &[&Pair]) {
+        let swapped: Vec<Vec<Option<SwappedRun>>> =
+            members.iter().map(|pair| swapped_runs(pair)).collect();
+        let places = swapped.iter().map(Vec::len).max().unwrap_or(0);
+        let (mut gains, mut sampling) = (Vec::new(), 0.0);
+        for place in 0..places {
+            let runs: Option<Vec<&SwappedRun>> =
+                swapped.iter().map(|runs| runs.get(place)?.as_ref()).collect();
+            let Some(runs) = runs else { continue };
+            gains.push(runs.iter().map(|run| run.gain()).sum::<f64>());
+            sampling += runs.iter().map(|run| run.sampling_variance()).sum::<f64>();
+        }
         let centre = mean(&gains);
-        self.excess += pair.gain() - centre;
-        let squares = gains.iter().map(|gain| (gain - centre).powi(2));
-        self.variance += squares.sum::<f64>() / gains.len() as f64;
-        let (base, candidate) = (pair.base_trials() as f64, pair.candidate.len() as f64);
-        self.step = self.step.min(1.0 / base + 1.0 / candidate);
+        let squares: f64 = gains.iter().map(|gain| (gain - centre).powi(2)).sum();
+        self.excess += members.iter().map(|pair| pair.gain()).sum::<f64>() - centre;
+        self.variance += (squares + sampling) / gains.len() as f64;
+        for pair in members {
+            let (base, candidate) = (pair.base_trials() as f64, pair.candidate.len() as f64);
+            self.step = self.step.min(1.0 / base + 1.0 / candidate);
+        }
     }
 }
 
@@ -77,6 +95,20 @@ mod tests {
             assert!((drawn.down - close.down).abs() < 0.02, "{runs} {lost}: {drawn:?} {close:?}");
             assert!((drawn.up - close.up).abs() < 0.02, "{runs} {lost}: {drawn:?} {close:?}");
         }
+        // Five tests at a time have the same runs.
+        let grouped = |at: usize, lost: usize| {
+            let base = (0..4).map(|run| side(3 + (at / 5 + run) % 3)).collect();
+            let pair = Pair::pooled(base, side(4 - usize::from(at < lost)));
+            Pair { cluster: Cluster::Group(at / 5), ..pair }
+        };
+        let pairs: Vec<Pair> = (0..100).map(|at| grouped(at, 20)).collect();
+        let drawn = exchange_scores(&pairs, 1, Effort::Full);
+        let close = approximate_exchange(&pairs);
+        // Sums of 20 groups have large steps.
+        assert!((drawn.down - close.down).abs() < 0.06, "{drawn:?} {close:?}");
+        let alone: Vec<Pair> =
+            pairs.iter().map(|pair| Pair { cluster: Cluster::Alone, ..pair.clone() }).collect();
+        assert!(approximate_exchange(&alone).down < 0.06 && close.down > 0.15, "{close:?}");
         let still = approximate_exchange(&vec![Pair::new(side(5), side(5)); 5]);
         assert_eq!((still.down, still.up), (1.0, 1.0));
     }

@@ -9,7 +9,7 @@ use super::{Pair, variance};
 const CAUTION: f64 = 0.7;
 /// Where the estimate is above it, trials of one run nearly always agree, and no model of them is to
 /// be trusted.
-const MODELLED: f64 = 0.4;
+pub(super) const MODELLED: f64 = 0.4;
 const MOST: f64 = 0.95;
 /// Runs shift as a whole if chance explains their totals with a probability below this.
 const SHIFT_LEVEL: f64 = 0.05;
@@ -29,6 +29,9 @@ pub struct Drift {
     pub correlation: f64,
     /// The correlation that the comparison allows for, if it can be modelled.
     pub allowed_correlation: Option<f64>,
+    /// Whether the base runs can show any, if it matters. Runs of single trials cannot, and against a
+    /// single trial it does not.
+    pub is_correlation_known: bool,
 }
 
 impl Drift {
@@ -40,6 +43,7 @@ impl Drift {
         per_run_chance: 1.0,
         correlation: 0.0,
         allowed_correlation: Some(0.0),
+        is_correlation_known: true,
     };
 
     pub fn of(pairs: &[Pair]) -> Self {
@@ -80,10 +84,13 @@ struct RunTotals {
     weights: f64,
     /// How fast the expectation grows with the correlation.
     slope: f64,
+    /// Of the candidate, in any test.
+    most_trials: usize,
 }
 
 impl RunTotals {
     fn add(&mut self, pair: &Pair) {
+        self.most_trials = self.most_trials.max(pair.candidate.len());
         let runs = pair.base.iter().filter(|run| !run.is_empty()).count();
         let values: Vec<f64> = pair.base_values().collect();
         let spread = variance(&values);
@@ -116,14 +123,16 @@ impl RunTotals {
             slope if slope > 0.0 => ((factor - 1.0) * self.expected / slope).clamp(0.0, MOST),
             _ => 0.0,
         };
+        let is_correlation_known = self.slope > 0.0 || self.most_trials <= 1;
         Drift {
             runs,
             per_test,
             per_run,
             per_run_chance: chi_squared_above(freedom, freedom * per_run),
             correlation: correlation(per_test),
-            allowed_correlation: (correlation(per_test) <= MODELLED)
+            allowed_correlation: (is_correlation_known && correlation(per_test) <= MODELLED)
                 .then(|| correlation(per_test * (CAUTION * error).exp()).min(MODELLED)),
+            is_correlation_known,
         }
     }
 }
@@ -169,5 +178,10 @@ mod tests {
         assert_eq!(Drift::of(&[]).runs, 0);
         let single = Drift::of(&[pair(&[1, 0, 1, 1], 1), pair(&[0, 0, 1, 1], 1)]);
         assert!((single.per_test - 1.0).abs() < 1e-12 && single.correlation < 1e-9, "{single:?}");
+        // Not even that there is no correlation, which matters where the candidate has more trials.
+        let more = |runs: &[usize]| Pair { candidate: side(1, 2), ..pair(runs, 1) };
+        let unknown = Drift::of(&[more(&[1, 0, 1, 1]), more(&[0, 0, 1, 1])]);
+        assert!(single.is_correlation_known && !unknown.is_correlation_known);
+        assert_eq!((single.allowed_correlation, unknown.allowed_correlation), (Some(0.0), None));
     }
 }

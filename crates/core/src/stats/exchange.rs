@@ -5,13 +5,13 @@
 //! other, and two answers are combined: whole runs are exchanged within each test, which is right
 //! whatever the runs do but cannot be surprised by one broken test; and splits are drawn from a
 //! model with the correlation that the base runs show, which can. The harmonic mean of the two
-//! p-values loses little of either.
-
-use std::collections::HashMap;
+//! p-values loses little of either. Where the candidate has more trials than the runs, the model has to
+//! extrapolate; the exchange of runs need not, because only as many trials change places as both have.
 
 use super::mixture::{self, MixtureEvidence};
-use super::pair::clusters;
-use super::pass_split::{PassTotals, SplitModel, candidate_passes, count_passes};
+use super::pass_split::{PassTotals, SplitModel, candidate_passes};
+use super::run_exchange::RunExchange;
+use super::split_table::SplitTables;
 use super::{Cluster, Drift, Pair, SplitMix64};
 
 /// Up to this many arrangements are enumerated.
@@ -19,11 +19,11 @@ const ENUMERABLE: usize = 20_000;
 /// This many are drawn where there are more.
 const DRAWS: usize = 9_999;
 /// Enough where the result is far from significant.
-const FIRST_DRAWS: usize = 999;
+pub(super) const FIRST_DRAWS: usize = 999;
 /// The budget for drawing, in tests.
 const WORK: usize = 20_000_000;
 /// Gives the exchange of runs other random numbers than the model.
-const RUN_SEED: u64 = 0x9d5c_03a1_7be4_6f28;
+pub(super) const RUN_SEED: u64 = 0x9d5c_03a1_7be4_6f28;
 /// Statistics that differ by less are equal but for rounding.
 pub(super) const TIE: f64 = 1e-9;
 
@@ -83,11 +83,11 @@ pub(crate) fn exchange_passes(pairs: &[Pair], seed: u64, effort: Effort) -> Perm
         let mut random = SplitMix64::new(seed);
         draw(draws, effort, &exchange.seen, || exchange.split_all(&mut random))
     };
-    if exchange.runs < 2 {
+    let Some(runs) = &exchange.runs else {
         return by_model();
-    }
+    };
     let mut random = SplitMix64::new(seed ^ RUN_SEED);
-    let by_runs = draw(draws, effort, &exchange.seen, || exchange.swap_runs(&mut random));
+    let by_runs = draw(draws, effort, &runs.seen, || runs.draw(&exchange.tables, &mut random));
     if !exchange.is_modelled {
         return by_runs;
     }
@@ -127,198 +127,72 @@ fn draw(
     Permuted { down: share(down), up: share(up), is_exact: false }
 }
 
-/// The possible splits of tests with the same totals.
-struct SplitTable {
-    cumulative: Vec<f64>,
-    evidence: Vec<MixtureEvidence>,
-}
-
-impl SplitTable {
-    fn draw(&self, random: &mut SplitMix64) -> &MixtureEvidence {
-        let place = random.fraction();
-        let last = self.cumulative.len() - 1;
-        let at = self.cumulative[..last].iter().position(|sum| place < *sum).unwrap_or(last);
-        &self.evidence[at]
-    }
-}
-
 /// A test whose passes can be split in more than one way.
-struct MovingTest {
-    table: usize,
-    /// Trials of the candidate.
-    trials: usize,
+pub(super) struct MovingTest {
+    pub(super) table: usize,
     /// The fewest passes that the candidate can have.
-    least: usize,
-    seen: usize,
-    /// Passes and trials of each base run that has at least as many trials as the candidate.
-    runs: Vec<Option<(usize, usize)>>,
+    pub(super) least: usize,
 }
 
-/// Tests that are exchanged together, and what each exchange gives.
-struct ExchangeUnit {
-    tests: Vec<usize>,
-    /// The first is the observed arrangement; the others each exchange the candidate with a run.
-    choices: Vec<RunChoice>,
-}
-
-enum RunChoice {
-    Known(MixtureEvidence),
-    /// The run has more trials than the candidate; as many are drawn.
-    Sampled(usize),
-}
-
-struct Exchange {
-    tests: Vec<MovingTest>,
-    tables: Vec<SplitTable>,
-    units: Vec<ExchangeUnit>,
-    seen: MixtureEvidence,
-    /// Base runs.
-    runs: usize,
+pub(super) struct Exchange {
+    pub(super) tests: Vec<MovingTest>,
+    pub(super) tables: SplitTables,
+    pub(super) seen: MixtureEvidence,
+    /// With several base runs.
+    pub(super) runs: Option<RunExchange>,
     /// Whether the model holds. Tests of a group fail together, which it does not know.
-    is_modelled: bool,
+    pub(super) is_modelled: bool,
 }
 
 impl Exchange {
-    fn of(pairs: &[Pair]) -> Self {
+    pub(super) fn of(pairs: &[Pair]) -> Self {
         let drift = Drift::of(pairs);
-        let mut model = SplitModel::new(pairs, drift.allowed_correlation.unwrap_or(0.0));
-        let mut places = HashMap::new();
+        let model = SplitModel::new(pairs, drift.allowed_correlation.unwrap_or(0.0));
         let mut found = Self {
             tests: Vec::new(),
-            tables: Vec::new(),
-            units: Vec::new(),
+            tables: SplitTables::new(model),
             seen: [0.0; 8],
-            runs: drift.runs,
+            runs: None,
             is_modelled: drift.allowed_correlation.is_some(),
         };
-        let mut numbers = vec![None; pairs.len()];
-        for (at, pair) in pairs.iter().enumerate().filter(|(_, pair)| pair.can_move()) {
+        for pair in pairs.iter().filter(|pair| pair.can_move()) {
             let totals = PassTotals::of(pair);
-            let table = *places.entry(totals).or_insert_with(|| {
-                found.tables.push(table(totals, model.chances(totals)));
-                found.tables.len() - 1
-            });
-            let seen = candidate_passes(pair);
-            mixture::add(&mut found.seen, &found.tables[table].evidence[seen - totals.least()]);
-            numbers[at] = Some(found.tests.len());
+            let table = found.tables.place(totals);
+            let seen = candidate_passes(pair) - totals.least();
+            mixture::add(&mut found.seen, &found.tables.at(table).evidence[seen]);
             found.is_modelled &= !matches!(pair.cluster, Cluster::Group(_));
-            found.tests.push(MovingTest {
-                table,
-                trials: totals.trials,
-                least: totals.least(),
-                seen,
-                runs: pair.base.iter().map(|run| eligible(run, totals.trials)).collect(),
-            });
+            found.tests.push(MovingTest { table, least: totals.least() });
         }
-        if found.runs > 1 {
-            found.units = found.exchange_units(pairs, &numbers);
+        if drift.runs > 1 {
+            found.runs = Some(RunExchange::of(pairs, &mut found.tables));
         }
         found
-    }
-
-    /// Groups are exchanged as a whole, other tests alone.
-    fn exchange_units(&self, pairs: &[Pair], numbers: &[Option<usize>]) -> Vec<ExchangeUnit> {
-        let mut units = Vec::new();
-        for members in clusters(pairs) {
-            let is_group = matches!(pairs[members[0]].cluster, Cluster::Group(_));
-            let tests: Vec<usize> = members.iter().filter_map(|at| numbers[*at]).collect();
-            if is_group && !tests.is_empty() {
-                units.push(self.unit(tests));
-            } else {
-                units.extend(tests.into_iter().map(|test| self.unit(vec![test])));
-            }
-        }
-        units
-    }
-
-    fn unit(&self, tests: Vec<usize>) -> ExchangeUnit {
-        let most = tests.iter().map(|at| self.tests[*at].runs.len()).max().unwrap_or(0);
-        let observed = tests.iter().map(|at| (*at, self.tests[*at].seen));
-        let mut choices = vec![RunChoice::Known(self.evidence(observed))];
-        for run in 0..most {
-            let of_run = |at: &usize| self.tests[*at].runs.get(run).copied().flatten();
-            let counts: Option<Vec<(usize, usize)>> = tests.iter().map(of_run).collect();
-            let Some(counts) = counts else {
-                continue;
-            };
-            let is_even = tests
-                .iter()
-                .zip(&counts)
-                .all(|(at, (_, trials))| self.tests[*at].trials == *trials);
-            choices.push(if is_even {
-                let swapped = tests.iter().copied().zip(counts.iter().map(|(passes, _)| *passes));
-                RunChoice::Known(self.evidence(swapped))
-            } else {
-                RunChoice::Sampled(run)
-            });
-        }
-        ExchangeUnit { tests, choices }
-    }
-
-    /// Of tests and the candidate's passes in them.
-    fn evidence(&self, passes: impl Iterator<Item = (usize, usize)>) -> MixtureEvidence {
-        let mut sum = [0.0; 8];
-        for (at, passes) in passes {
-            mixture::add(&mut sum, self.of_test(at, passes));
-        }
-        sum
-    }
-
-    fn of_test(&self, at: usize, passes: usize) -> &MixtureEvidence {
-        let test = &self.tests[at];
-        &self.tables[test.table].evidence[passes - test.least]
     }
 
     /// Splits of all tests, drawn from the model.
     fn split_all(&self, random: &mut SplitMix64) -> MixtureEvidence {
         let mut sum = [0.0; 8];
         for test in &self.tests {
-            mixture::add(&mut sum, self.tables[test.table].draw(random));
-        }
-        sum
-    }
-
-    /// In each test the candidate is exchanged with one of the base runs, or with none.
-    fn swap_runs(&self, random: &mut SplitMix64) -> MixtureEvidence {
-        let mut sum = [0.0; 8];
-        for unit in &self.units {
-            if unit.choices.len() < 2 {
-                // No run has as many trials as the candidate.
-                for at in &unit.tests {
-                    mixture::add(&mut sum, self.tables[self.tests[*at].table].draw(random));
-                }
-                continue;
-            }
-            match &unit.choices[random.below(unit.choices.len() as u64) as usize] {
-                RunChoice::Known(evidence) => mixture::add(&mut sum, evidence),
-                RunChoice::Sampled(run) => {
-                    for at in &unit.tests {
-                        let test = &self.tests[*at];
-                        let (passes, trials) = test.runs[*run].unwrap_or((test.seen, test.trials));
-                        let drawn = draw_passes(passes, trials, test.trials, random);
-                        mixture::add(&mut sum, self.of_test(*at, drawn));
-                    }
-                }
-            }
+            mixture::add(&mut sum, self.tables.at(test.table).draw(random));
         }
         sum
     }
 
     /// `None` if there are too many arrangements, or runs to take into account.
     fn enumerate(&self) -> Option<Permuted> {
-        if self.runs > 1 {
+        if self.runs.is_some() {
             return None;
         }
         let mut count: usize = 1;
         for test in &self.tests {
-            count = count.saturating_mul(self.tables[test.table].cumulative.len());
+            count = count.saturating_mul(self.tables.at(test.table).cumulative.len());
             if count > ENUMERABLE {
                 return None;
             }
         }
         let mut sums: Vec<(f64, MixtureEvidence)> = vec![(1.0, [0.0; 8])];
         for test in &self.tests {
-            let table = &self.tables[test.table];
+            let table = self.tables.at(test.table);
             let mut next = Vec::with_capacity(sums.len() * table.cumulative.len());
             for (chance, sum) in &sums {
                 let mut below = 0.0;
@@ -341,36 +215,6 @@ impl Exchange {
             is_exact: true,
         })
     }
-}
-
-fn table(totals: PassTotals, chances: &[f64]) -> SplitTable {
-    let mut sum = 0.0;
-    let cumulative = chances.iter().map(|chance| {
-        sum += chance;
-        sum
-    });
-    let cumulative = cumulative.collect();
-    let gain = |at: usize| totals.gain(totals.least() + at);
-    SplitTable { cumulative, evidence: mixture::evidence(chances, gain) }
-}
-
-/// A run with too few trials cannot take the candidate's place.
-fn eligible(run: &[f64], trials: usize) -> Option<(usize, usize)> {
-    (run.len() >= trials).then(|| (count_passes(run.iter().copied()), run.len()))
-}
-
-/// Passes among some trials of a run.
-pub(super) fn draw_passes(
-    passes: usize,
-    trials: usize,
-    wanted: usize,
-    random: &mut SplitMix64,
-) -> usize {
-    let mut left = passes;
-    for at in 0..wanted {
-        left -= usize::from((random.below((trials - at) as u64) as usize) < left);
-    }
-    passes - left
 }
 
 #[cfg(test)]
@@ -483,6 +327,24 @@ mod tests {
         let found = full(&pairs);
         assert!(found.down < 0.001 && found.up > 0.9, "{found:?}");
         assert_eq!(found, full(&pairs));
+    }
+
+    /// Runs of two trials that differ as much as this excuse five trials that failed.
+    #[test]
+    fn runs_with_fewer_trials_than_the_candidate_are_exchanged_too() {
+        let torn = |at: usize| {
+            let base =
+                (0..4).map(|run| side(2 * usize::from(!(at + run).is_multiple_of(3)), 2)).collect();
+            Pair::pooled(base, side(5 * usize::from(!at.is_multiple_of(2)), 5))
+        };
+        let pairs: Vec<Pair> = (0..12).map(torn).collect();
+        let exchange = Exchange::of(&pairs);
+        let runs = exchange.runs.as_ref().unwrap();
+        assert!(runs.tests.iter().all(|test| test.trials == 2));
+        assert!(full(&pairs).down > 0.05, "{:?}", full(&pairs));
+        let steady: Vec<Pair> =
+            (0..12).map(|_| Pair::pooled(vec![side(2, 2); 4], side(2, 5))).collect();
+        assert!(full(&steady).down < 0.001, "{:?}", full(&steady));
     }
 
     #[test]

@@ -14,13 +14,41 @@ const IMAGINED: f64 = 0.05;
 /// hardly vary. It is put into Wilson's form through the effective sample size, so that the interval
 /// stays within 0 and 1. Values without any variance count as one case per test.
 pub fn clustered_mean(groups: &[Vec<f64>], confidence: f64) -> Option<(f64, Interval)> {
-    let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
+    let sums: Vec<GroupSum> = groups.iter().map(|group| group.iter().copied().collect()).collect();
+    clustered_mean_of_sums(&sums, confidence)
+}
+
+/// The values of a group, as far as [`clustered_mean`] needs them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GroupSum {
+    pub values: u64,
+    pub sum: f64,
+}
+
+impl FromIterator<f64> for GroupSum {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut found = Self::default();
+        values.into_iter().for_each(|value| found.add(value));
+        found
+    }
+}
+
+impl GroupSum {
+    pub fn add(&mut self, value: f64) {
+        self.values += 1;
+        self.sum += value;
+    }
+}
+
+/// As [`clustered_mean`].
+pub fn clustered_mean_of_sums(groups: &[GroupSum], confidence: f64) -> Option<(f64, Interval)> {
+    let groups: Vec<&GroupSum> = groups.iter().filter(|group| group.values > 0).collect();
     let count = groups.len() as f64;
-    let size: usize = groups.iter().map(|group| group.len()).sum();
+    let size: u64 = groups.iter().map(|group| group.values).sum();
     if size == 0 {
         return None;
     }
-    let centre = groups.iter().map(|g| g.iter().sum::<f64>()).sum::<f64>() / size as f64;
+    let centre = groups.iter().map(|group| group.sum).sum::<f64>() / size as f64;
     let tail = 0.5 + 0.5 * confidence;
     let room = centre * (1.0 - centre);
     let variance = clustered_variance(&groups, centre);
@@ -46,13 +74,13 @@ pub fn mean_between(interval: Interval) -> String {
 }
 
 /// CR1: the sum of squared deviations per test, times G / (G − 1).
-fn clustered_variance(groups: &[&Vec<f64>], centre: f64) -> f64 {
+fn clustered_variance(groups: &[&GroupSum], centre: f64) -> f64 {
     let count = groups.len() as f64;
-    let size: usize = groups.iter().map(|group| group.len()).sum();
+    let size: u64 = groups.iter().map(|group| group.values).sum();
     if count < 2.0 {
         return 0.0;
     }
-    let deviation = |group: &&Vec<f64>| group.iter().map(|value| value - centre).sum::<f64>();
+    let deviation = |group: &&GroupSum| group.sum - group.values as f64 * centre;
     let squares: f64 = groups.iter().map(|group| deviation(group).powi(2)).sum();
     squares * count / (count - 1.0) / (size as f64).powi(2)
 }
@@ -65,7 +93,9 @@ mod tests {
     #[test]
     fn the_error_is_that_of_statsmodels() {
         let groups = [vec![0.9, 0.8, 1.0], vec![0.4, 0.5], vec![0.7, 0.7, 0.6, 0.9], vec![0.2]];
-        let borrowed: Vec<&Vec<f64>> = groups.iter().collect();
+        let sums: Vec<GroupSum> =
+            groups.into_iter().map(Vec::into_iter).map(Iterator::collect).collect();
+        let borrowed: Vec<&GroupSum> = sums.iter().collect();
         let centre = 0.67;
         let error = clustered_variance(&borrowed, centre).sqrt();
         assert!((error - CLUSTERED).abs() < 1e-9, "{error}");

@@ -6,34 +6,54 @@
 
 mod approximation;
 mod clustered;
+mod corrected;
 mod difference;
 mod drift;
 mod exchange;
+mod likely_rate;
+mod look;
 mod mean;
 mod mixture;
+mod noise;
 mod pair;
+mod pass_k;
 mod pass_split;
 mod power;
 mod random;
 mod rate;
+mod round_pair;
+mod round_passes;
+mod round_scores;
+mod run_exchange;
 mod score_exchange;
 mod special;
+mod spending;
+mod split_table;
 mod tarone;
 
 pub(crate) use approximation::approximate_exchange;
 pub use clustered::{Passes, clustered_rate};
+pub use corrected::{CorrectedRate, LabelledCase, corrected_difference};
 pub use difference::{Measure, difference};
 pub use drift::Drift;
 pub(crate) use exchange::{Effort, Permuted, exchange_passes};
-pub use mean::{clustered_mean, mean_between};
+pub(crate) use likely_rate::{LikelyRates, dropped};
+pub(crate) use look::{Boundary, LookSpending, look};
+pub use mean::{GroupSum, clustered_mean, clustered_mean_of_sums, mean_between};
+pub use noise::{
+    MeasuredEffort, NoiseComponents, StandardError, noise_components, reading_variance,
+};
 pub(crate) use pair::clusters;
 pub use pair::{Cluster, Pair};
+pub use pass_k::{KRule, PassK};
 pub use power::TrialsNeeded;
 pub(crate) use power::{Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
 pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
+pub(crate) use round_pair::RoundPair;
 pub(crate) use score_exchange::exchange_scores;
 pub(crate) use special::{normal_below, normal_quantile};
+pub(crate) use spending::{normal_limits, spending};
 pub(crate) use tarone::{Mark, mark};
 
 /// From `low` to `high`, both included.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::f64::consts::FRAC_PI_2;
 
+use super::drift::MODELLED;
 use super::special::{ln_choose, ln_gamma};
 use super::{Drift, Pair};
 
@@ -60,11 +61,21 @@ pub(super) fn count_passes(values: impl Iterator<Item = f64>) -> usize {
     values.filter(|value| *value == 1.0).count()
 }
 
+/// How likely a sample of trials is, each side as passes and trials.
+pub(super) fn chance_of_sample([passes, trials]: [usize; 2], [drawn, size]: [usize; 2]) -> f64 {
+    if size == trials {
+        return 1.0;
+    }
+    let ways = |all: usize, some: usize| ln_choose(all as u64, some as u64);
+    let failures = ways(trials - passes, size - drawn);
+    (ways(passes, drawn) + failures - ways(trials, size)).exp()
+}
+
 /// Rates that are likely before a test's own trials are seen: Beta(passed, failed).
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct RatePrior {
-    passed: f64,
-    failed: f64,
+pub(super) struct RatePrior {
+    pub passed: f64,
+    pub failed: f64,
 }
 
 /// The distribution of splits at a correlation between trials of one run.
@@ -81,9 +92,13 @@ impl SplitModel {
         Self { correlation, prior, known: HashMap::new() }
     }
 
-    /// With the correlation that was estimated from the base runs.
-    pub fn estimated(pairs: &[Pair]) -> Self {
-        Self::new(pairs, Drift::of(pairs).correlation)
+    /// With the correlation that the base runs show. Where they cannot show any, with none and with
+    /// the highest: neither is the more careful one for every split.
+    pub fn estimated(pairs: &[Pair]) -> Vec<Self> {
+        let drift = Drift::of(pairs);
+        let highest = (!drift.is_correlation_known).then_some(MODELLED);
+        let correlations = std::iter::once(drift.correlation).chain(highest);
+        correlations.map(|correlation| Self::new(pairs, correlation)).collect()
     }
 
     /// Chances that the candidate has [`PassTotals::least`] passes, one more, and so on.
@@ -102,7 +117,7 @@ impl SplitModel {
 
 impl RatePrior {
     /// By moments: what the pooled rates vary beyond the variance of their trials.
-    fn fit(pairs: &[Pair], correlation: f64) -> Self {
+    pub fn fit(pairs: &[Pair], correlation: f64) -> Self {
         let count = pairs.len().max(1) as f64;
         let rates: Vec<f64> = pairs.iter().map(pooled_rate).collect();
         let centre = (rates.iter().sum::<f64>() / count).clamp(0.01, 0.99);

@@ -4,7 +4,7 @@
 use super::exchange::{Effort, Permuted, TIE};
 use super::pair::clusters;
 use super::special::ln_choose;
-use super::{Cluster, Drift, Pair, SplitMix64, mean};
+use super::{Cluster, Drift, Pair, SplitMix64, mean, variance};
 
 /// Up to this many arrangements are enumerated.
 const ENUMERABLE: f64 = 20_000.0;
@@ -72,39 +72,99 @@ fn tails(draws: usize, seen: f64, mut gain: impl FnMut() -> f64) -> Permuted {
 /// In each test the candidate is exchanged with one of the base runs, or with none. Groups are
 /// exchanged as a whole.
 fn swap_runs(pairs: &[Pair], seen: f64, seed: u64, draws: usize) -> Permuted {
-    let mut choices: Vec<Vec<f64>> = Vec::new();
+    let mut units: Vec<Vec<UnitGain>> = Vec::new();
     for members in clusters(pairs) {
-        let gains = members.iter().map(|at| swapped_gains(&pairs[*at]));
+        let runs = members.iter().map(|at| swapped_runs(&pairs[*at]));
         if matches!(pairs[members[0]].cluster, Cluster::Group(_)) {
-            choices.push(joint_gains(&gains.collect::<Vec<_>>()));
+            units.push(joint_gains(&runs.collect::<Vec<_>>()));
         } else {
-            choices.extend(gains.map(|gains| gains.into_iter().flatten().collect()));
+            units.extend(runs.map(|runs| joint_gains(&[runs])));
         }
     }
     let mut random = SplitMix64::new(seed);
     tails(draws, seen, || {
-        let choose = |gains: &Vec<f64>| gains[random.below(gains.len() as u64) as usize];
-        choices.iter().map(choose).sum()
+        let choose = |gains: &mut Vec<UnitGain>| {
+            let run = random.below(gains.len() as u64) as usize;
+            gains[run].draw(&mut random)
+        };
+        units.iter_mut().map(choose).sum()
     })
 }
 
-/// The gain of the test as it is, and with each base run in the candidate's place; `None` for runs
-/// without the test.
-pub(super) fn swapped_gains(pair: &Pair) -> Vec<Option<f64>> {
+/// A run in the candidate's place, which shows no more trials than the candidate has.
+#[derive(Clone)]
+pub(super) struct SwappedRun {
+    values: Vec<f64>,
+    /// Trials that it shows.
+    trials: usize,
+    /// The mean of all other runs.
+    rest: f64,
+}
+
+impl SwappedRun {
+    /// The mean over all samples of its trials.
+    pub fn gain(&self) -> f64 {
+        mean(&self.values) - self.rest
+    }
+
+    /// The variance between samples.
+    pub fn sampling_variance(&self) -> f64 {
+        let (all, shown) = (self.values.len() as f64, self.trials as f64);
+        variance(&self.values) * (1.0 / shown - 1.0 / all)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.trials == self.values.len()
+    }
+
+    fn draw(&mut self, random: &mut SplitMix64) -> f64 {
+        let mut sum = 0.0;
+        for at in 0..self.trials {
+            let other = at + random.below((self.values.len() - at) as u64) as usize;
+            self.values.swap(at, other);
+            sum += self.values[at];
+        }
+        sum / self.trials as f64 - self.rest
+    }
+}
+
+/// The test as it is, and with each base run in the candidate's place; `None` for runs without the
+/// test.
+pub(super) fn swapped_runs(pair: &Pair) -> Vec<Option<SwappedRun>> {
     let all: f64 = pair.base_values().chain(pair.candidate.iter().copied()).sum();
     let size = pair.base_trials() + pair.candidate.len();
-    let gain = |run: &Vec<f64>| {
+    let swapped = |run: &Vec<f64>| {
         let rest = (all - run.iter().sum::<f64>()) / (size - run.len()) as f64;
-        (!run.is_empty()).then(|| mean(run) - rest)
+        let trials = run.len().min(pair.candidate.len());
+        (!run.is_empty()).then(|| SwappedRun { values: run.clone(), trials, rest })
     };
-    [&pair.candidate].into_iter().chain(&pair.base).map(gain).collect()
+    [&pair.candidate].into_iter().chain(&pair.base).map(swapped).collect()
+}
+
+/// The gain of tests that are exchanged together.
+struct UnitGain {
+    /// Of runs that show all of their trials.
+    fixed: f64,
+    sampled: Vec<SwappedRun>,
+}
+
+impl UnitGain {
+    fn draw(&mut self, random: &mut SplitMix64) -> f64 {
+        self.fixed + self.sampled.iter_mut().map(|run| run.draw(random)).sum::<f64>()
+    }
 }
 
 /// Of the runs that have every test of a group.
-fn joint_gains(members: &[Vec<Option<f64>>]) -> Vec<f64> {
+fn joint_gains(members: &[Vec<Option<SwappedRun>>]) -> Vec<UnitGain> {
     let most = members.iter().map(Vec::len).max().unwrap_or(0);
-    let of_run = |run: usize| -> Option<f64> {
-        members.iter().map(|gains| gains.get(run).copied().flatten()).sum()
+    let of_run = |run: usize| -> Option<UnitGain> {
+        let runs: Option<Vec<&SwappedRun>> =
+            members.iter().map(|runs| runs.get(run).and_then(Option::as_ref)).collect();
+        let (whole, sampled): (Vec<_>, Vec<_>) = runs?.into_iter().partition(|run| run.is_whole());
+        Some(UnitGain {
+            fixed: whole.into_iter().map(SwappedRun::gain).sum(),
+            sampled: sampled.into_iter().cloned().collect(),
+        })
     };
     (0..most).filter_map(of_run).collect()
 }
@@ -167,6 +227,7 @@ fn drawn((values, size, total): &mut (Vec<f64>, usize, f64), random: &mut SplitM
 
 #[cfg(test)]
 mod tests {
+    use super::super::approximate_exchange;
     use super::*;
 
     fn pair(base: &[f64], candidate: &[f64]) -> Pair {
@@ -211,6 +272,20 @@ mod tests {
         pairs.iter_mut().for_each(|pair| pair.cluster = Cluster::Group(1));
         let found = exchange_scores(&pairs, 1, Effort::Full);
         assert!((found.down - 0.25).abs() < 0.02, "{found:?}");
+    }
+
+    /// A mean of eight trials says little about how much two trials vary.
+    #[test]
+    fn longer_runs_show_as_many_trials_as_the_candidate() {
+        let base = || vec![vec![0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6]; 4];
+        let pairs = vec![Pair::pooled(base(), vec![0.2, 0.3]); 3];
+        let found = exchange_scores(&pairs, 1, Effort::Full);
+        // 4 of the 28 samples of a run are as low; the whole runs are never.
+        assert!((0.01..0.1).contains(&found.down), "{found:?}");
+        assert_eq!(found, exchange_scores(&pairs, 1, Effort::Full));
+        let close = approximate_exchange(&vec![pairs[0].clone(); 20]);
+        let many = exchange_scores(&vec![pairs[0].clone(); 20], 1, Effort::Full);
+        assert!((close.down - many.down).abs() < 0.02, "{close:?} {many:?}");
     }
 
     #[test]

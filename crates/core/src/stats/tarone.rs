@@ -1,7 +1,7 @@
 //! Which of many tests changed beyond chance: Tarone's and Holm's correction for their number.
 
-use super::Pair;
-use super::pass_split::{PassTotals, SplitModel, candidate_passes};
+use super::pass_split::{PassTotals, SplitModel, candidate_passes, count_passes};
+use super::{Cluster, Pair};
 
 /// Whether a test changed beyond chance, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,9 +12,17 @@ pub(crate) enum Mark {
 
 /// In at most a share of `drop_level` of comparisons without any drop is a test marked as dropped,
 /// and the same for gains. Values are 0 or 1.
+///
+/// Tests of a group fail together when their fixture fails, which no model of a test's own trials knows.
+/// Their p-values are at least those of exchanging whole runs, so fewer than 19 base runs never mark
+/// them at 5 %.
 pub(crate) fn mark(pairs: &[Pair], drop_level: f64, gain_level: f64) -> Vec<Option<Mark>> {
-    let mut model = SplitModel::estimated(pairs);
-    let tails: Vec<[Tail; 2]> = pairs.iter().map(|pair| tails(pair, &mut model)).collect();
+    let mut models = SplitModel::estimated(pairs);
+    let tails_of = |pair: &Pair| match pair.cluster {
+        Cluster::Group(_) => with_runs(tails(pair, &mut models), pair),
+        Cluster::Alone | Cluster::Test(_) => tails(pair, &mut models),
+    };
+    let tails: Vec<[Tail; 2]> = pairs.iter().map(tails_of).collect();
     let of = |side: usize| -> Vec<Tail> { tails.iter().map(|tails| tails[side]).collect() };
     let dropped = significant(&of(0), drop_level);
     let gained = significant(&of(1), gain_level);
@@ -34,16 +42,43 @@ struct Tail {
     least: f64,
 }
 
-/// Of few passes, and of many.
-fn tails(pair: &Pair, model: &mut SplitModel) -> [Tail; 2] {
+/// Of few passes, and of many; by the model that finds them likeliest.
+fn tails(pair: &Pair, models: &mut [SplitModel]) -> [Tail; 2] {
     let totals = PassTotals::of(pair);
-    let chances = model.chances(totals);
     let seen = candidate_passes(pair) - totals.least();
-    let sum = |part: &[f64]| part.iter().sum::<f64>().min(1.0);
-    [
-        Tail { chance: sum(&chances[..=seen]), least: chances[0] },
-        Tail { chance: sum(&chances[seen..]), least: chances[chances.len() - 1] },
-    ]
+    let mut found = [Tail { chance: 0.0, least: 0.0 }; 2];
+    for model in models {
+        let chances = model.chances(totals);
+        let sum = |part: &[f64]| part.iter().sum::<f64>().min(1.0);
+        let sides = [
+            (sum(&chances[..=seen]), chances[0]),
+            (sum(&chances[seen..]), chances[chances.len() - 1]),
+        ];
+        for (tail, (chance, least)) in found.iter_mut().zip(sides) {
+            tail.chance = tail.chance.max(chance);
+            tail.least = tail.least.max(least);
+        }
+    }
+    found
+}
+
+/// Raised to the share of whole runs, the candidate among them, that have as few passes as the candidate,
+/// or as many.
+fn with_runs(model: [Tail; 2], pair: &Pair) -> [Tail; 2] {
+    let rate = |run: &Vec<f64>| count_passes(run.iter().copied()) as f64 / run.len() as f64;
+    let seen = rate(&pair.candidate);
+    let rates: Vec<f64> = pair.base.iter().filter(|run| !run.is_empty()).map(rate).collect();
+    let all = (rates.len() + 1) as f64;
+    let share = |is_as_extreme: fn(f64, f64) -> bool| {
+        let count = rates.iter().filter(|rate| is_as_extreme(**rate, seen)).count();
+        (count + 1) as f64 / all
+    };
+    let chances = [share(|rate, seen| rate <= seen), share(|rate, seen| rate >= seen)];
+    let raised = |at: usize| Tail {
+        chance: model[at].chance.max(chances[at]),
+        least: model[at].least.max(1.0 / all),
+    };
+    [raised(0), raised(1)]
 }
 
 /// Tarone (1990), stepwise as in Hommel and Krummenauer (1998): tests that cannot reach the level
@@ -125,5 +160,37 @@ mod tests {
         let torn = [[5, 0, 5, 5], [5, 5, 5, 0], [0, 5, 5, 5], [5, 5, 0, 5]];
         pairs.extend(torn.iter().map(|base| pooled(*base, 5)));
         assert_eq!(mark(&pairs, 0.05, 0.01)[10], None);
+    }
+
+    /// A fixture that fails takes all tests of its group with it: one run of five did.
+    #[test]
+    fn a_group_is_marked_by_whole_runs_alone() {
+        let pooled = |runs: usize, now: usize, cluster: Cluster| Pair {
+            cluster,
+            ..Pair::pooled(vec![side(5, 5); runs], side(now, 5))
+        };
+        let suite = |runs: usize, cluster: Cluster| -> Vec<Pair> {
+            let others = (0..15).map(|_| pooled(runs, 5, Cluster::Alone));
+            others.chain((0..5).map(|_| pooled(runs, 0, cluster))).collect()
+        };
+        let dropped = |pairs: &[Pair]| {
+            mark(pairs, 0.05, 0.01).iter().filter(|mark| **mark == Some(Mark::Dropped)).count()
+        };
+        assert_eq!(dropped(&suite(4, Cluster::Alone)), 5);
+        assert_eq!(dropped(&suite(1, Cluster::Group(0))), 0);
+        assert_eq!(dropped(&suite(4, Cluster::Group(0))), 0);
+        // 1 in 100 runs, which is the level for each of the five.
+        assert_eq!(dropped(&suite(98, Cluster::Group(0))), 0);
+        assert_eq!(dropped(&suite(99, Cluster::Group(0))), 5);
+    }
+
+    /// Grouped tests that cannot be marked cost the others nothing.
+    #[test]
+    fn a_broken_test_beside_a_group_is_found() {
+        let mut pairs = vec![Pair { cluster: Cluster::Group(0), ..pair(2, 3, 5) }; 15];
+        pairs.push(pair(5, 0, 5));
+        assert_eq!(mark(&pairs, 0.05, 0.01)[15], Some(Mark::Dropped));
+        pairs.iter_mut().for_each(|pair| pair.cluster = Cluster::Alone);
+        assert_eq!(mark(&pairs, 0.05, 0.01)[15], None);
     }
 }
