@@ -4,7 +4,11 @@
 
 mod case;
 mod change;
+mod forecast;
+mod look;
 mod pairing;
+mod round_plan;
+mod rounds;
 mod scope;
 mod selftest;
 mod suite_change;
@@ -15,6 +19,11 @@ use std::collections::BTreeSet;
 
 pub use case::{ComparedCase, join_disjoint_runs, seed_from_cases};
 pub use change::{Change, Side, TestChange};
+pub use forecast::{Forecast, Outlook, forecast};
+pub use look::{RoundLook, RoundStop};
+pub use pairing::matched_base;
+pub use round_plan::{MOST_ROUNDS, RoundBase, RoundPlan};
+pub use rounds::{RoundSides, Rounds, compare_in_rounds};
 pub use scope::Scope;
 pub use selftest::{SelfTest, SelfTestMethod, selftest};
 pub use suite_change::{ErrorBounds, SuiteChange};
@@ -57,6 +66,8 @@ pub struct Comparison {
     pub seed: u64,
     pub margin: f64,
     pub measure: Measure,
+    /// The looks, if the candidate was run in rounds.
+    pub rounds: Option<Rounds>,
 }
 
 impl Comparison {
@@ -93,23 +104,36 @@ pub fn compare(
     options: &CompareOptions,
 ) -> Comparison {
     let seed = options.seed.unwrap_or_else(|| seed_from_cases(base, candidate));
+    let rule = Rule { measure: options.measure, margin: options.margin, seed };
+    let levels = [verdict::LEVEL, verdict::GAIN_LEVEL];
+    compare_tests(base, candidate, &rule, levels, |compared| SuiteChange::of(compared, &rule))
+}
+
+/// Compares test by test; `judge_all` compares the whole. `levels` are those at which tests are marked.
+fn compare_tests(
+    base: &[ComparedCase],
+    candidate: &[ComparedCase],
+    rule: &Rule,
+    levels: [f64; 2],
+    judge_all: impl FnOnce(&[&Match]) -> Option<SuiteChange>,
+) -> Comparison {
     let matches = pairing::pair(base, candidate);
     let mut tests: Vec<TestChange> = matches.iter().map(change::classify).collect();
     let is_compared: Vec<bool> = tests.iter().map(|test| test.change.is_compared()).collect();
-    mark_certain(&matches, &is_compared, &mut tests);
+    mark_certain(&matches, &is_compared, levels, &mut tests);
     let compared: Vec<&Match> =
         matches.iter().zip(is_compared).filter_map(|(found, is)| is.then_some(found)).collect();
-    let rule = Rule { measure: options.measure, margin: options.margin, seed };
     let runs: BTreeSet<u32> =
         compared.iter().flat_map(|found| found.base.iter().map(|case| case.run)).collect();
     Comparison {
         tests,
         base_runs: runs.len(),
-        suite: SuiteChange::of(&compared, &rule),
+        suite: judge_all(&compared),
         usage: UsageChange::of(&compared),
-        seed,
-        margin: options.margin,
-        measure: options.measure,
+        seed: rule.seed,
+        margin: rule.margin,
+        measure: rule.measure,
+        rounds: None,
     }
 }
 
@@ -124,15 +148,23 @@ pub fn common(base: &[ComparedCase], candidate: &[ComparedCase]) -> usize {
 }
 
 /// Marks the tests whose own change is significant among all of them.
-fn mark_certain(matches: &[Match], is_compared: &[bool], tests: &mut [TestChange]) {
-    let found: Vec<(usize, Pair)> = matches
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| is_compared[*at])
-        .filter_map(|(at, found)| Some((at, found.pair(Measure::Rate, ErrorCount::Ignored)?)))
-        .collect();
-    let (places, pairs): (Vec<usize>, Vec<Pair>) = found.into_iter().unzip();
-    for (at, mark) in places.into_iter().zip(mark(&pairs, verdict::LEVEL, verdict::GAIN_LEVEL)) {
+fn mark_certain(
+    matches: &[Match],
+    is_compared: &[bool],
+    [drop_level, gain_level]: [f64; 2],
+    tests: &mut [TestChange],
+) {
+    let places: Vec<usize> = (0..matches.len()).filter(|at| is_compared[*at]).collect();
+    let compared: Vec<&Match> = places.iter().map(|at| &matches[*at]).collect();
+    let clusters = suite_change::clusters_of(&compared);
+    let (mut marked, mut pairs) = (Vec::new(), Vec::new());
+    for ((at, found), cluster) in places.into_iter().zip(compared).zip(clusters) {
+        if let Some(pair) = found.pair(Measure::Rate, ErrorCount::Ignored) {
+            marked.push(at);
+            pairs.push(Pair { cluster, ..pair });
+        }
+    }
+    for (at, mark) in marked.into_iter().zip(mark(&pairs, drop_level, gain_level)) {
         if let Some(mark) = mark {
             tests[at].mark(mark);
         }

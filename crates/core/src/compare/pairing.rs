@@ -1,7 +1,7 @@
 //! Pairs the cases of the base and of the candidate by test and target. If each run has one target, or one suite,
 //! its name is ignored, so that two models can be compared.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::case::ComparedCase;
 use super::change::Side;
@@ -58,6 +58,35 @@ impl Match<'_> {
         is_measured.then(|| Pair::pooled(base, candidate))
     }
 
+    /// Scores of each base run.
+    pub fn base_scores(&self) -> Vec<Vec<f64>> {
+        let runs = self.base.last().map_or(0, |case| case.run as usize + 1);
+        let mut found = vec![Vec::new(); runs];
+        for case in &self.base {
+            found[case.run as usize].extend(values(&[case], Measure::Score, None));
+        }
+        found
+    }
+
+    /// How many of the values of [`Match::pair`] there were after a round: of the base and of the
+    /// candidate. `base_grows` says whether the base has rounds too.
+    pub fn seen_after(
+        &self,
+        round: u32,
+        base_grows: bool,
+        measure: Measure,
+        errors: ErrorCount,
+    ) -> [usize; 2] {
+        let of_round = |case: &&&ComparedCase| case.trial <= round;
+        let base: Vec<&ComparedCase> =
+            self.base.iter().filter(|case| !base_grows || of_round(case)).copied().collect();
+        let now: Vec<&ComparedCase> = self.candidate.iter().filter(of_round).copied().collect();
+        [
+            values(&base, measure, errors.value(true)).len(),
+            values(&now, measure, errors.value(false)).len(),
+        ]
+    }
+
     /// Trials that could not be measured, in the base and in the candidate.
     pub fn errors(&self) -> [u64; 2] {
         [&self.base, &self.candidate].map(|cases| {
@@ -94,6 +123,15 @@ impl Side {
 type Key<'a> = (Option<&'a str>, &'a str, Option<&'a str>);
 /// The cases of one side.
 type Trials<'a> = Vec<&'a ComparedCase>;
+
+/// The cases of the base that the candidate's tests are compared with, in their order.
+pub fn matched_base(base: &[ComparedCase], candidate: &[ComparedCase]) -> Vec<ComparedCase> {
+    let found = pair(base, candidate);
+    let both = found.iter().filter(|found| !found.candidate.is_empty());
+    let kept: HashSet<*const ComparedCase> =
+        both.flat_map(|found| found.base.iter().map(|case| std::ptr::from_ref(*case))).collect();
+    base.iter().filter(|case| kept.contains(&std::ptr::from_ref(*case))).cloned().collect()
+}
 
 /// In the order of the candidate; tests that are only in the base come last.
 pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<Match<'a>> {

@@ -2,13 +2,14 @@
 //! detects. Several runs are compared with each other, which shows what changes between runs; a
 //! single run is split into random halves, which cannot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::CompareOptions;
 use super::case::{ComparedCase, seed_from_cases};
-use super::pairing::{self, ErrorCount};
+use super::pairing::{self, ErrorCount, Match};
+use super::suite_change::clusters_of;
 use super::verdict::{ComparisonVerdict, Rule, quick_verdict};
-use crate::stats::{Drift, Interval, Measure, Pair, SplitMix64, wilson};
+use crate::stats::{Cluster, Drift, Interval, Measure, Pair, SplitMix64, wilson};
 
 const SPLITS: u64 = 1_000;
 /// The minimum for runs so large that each split takes long.
@@ -52,7 +53,27 @@ pub enum SelfTestMethod {
     },
 }
 
-/// `None` when no test has two trials, or two runs.
+/// The trials of one test in each run.
+struct StoredTest {
+    runs: Vec<Vec<f64>>,
+    cluster: Cluster,
+}
+
+impl StoredTest {
+    fn has_two_runs(&self) -> bool {
+        self.runs.iter().filter(|run| !run.is_empty()).count() > 1
+    }
+
+    fn trials(&self) -> usize {
+        self.runs.iter().map(Vec::len).sum()
+    }
+
+    fn pair(&self, base: Vec<Vec<f64>>, candidate: Vec<f64>) -> Pair {
+        Pair { base, candidate, cluster: self.cluster }
+    }
+}
+
+/// Of several runs, the last is the newest. `None` when no test has two trials, or two runs.
 pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<SelfTest> {
     try_gate(cases, options, SPLITS)
 }
@@ -60,21 +81,16 @@ pub fn selftest(cases: &[ComparedCase], options: &CompareOptions) -> Option<Self
 /// With so many splits at most.
 fn try_gate(cases: &[ComparedCase], options: &CompareOptions, most: u64) -> Option<SelfTest> {
     let seed = options.seed.unwrap_or_else(|| seed_from_cases(cases, &[]));
-    let mut tests: Vec<Vec<Vec<f64>>> = pairing::pair(cases, cases)
-        .iter()
-        .filter_map(|found| found.pair(options.measure, ErrorCount::Ignored))
-        .map(|pair| pair.base)
-        .collect();
-    let has_two = |test: &Vec<Vec<f64>>| test.iter().filter(|run| !run.is_empty()).count() > 1;
+    let mut tests = stored_tests(cases, options.measure);
     let runs: BTreeSet<u32> = cases.iter().map(|case| case.run).collect();
-    let is_pooled = runs.len() > 1 && tests.iter().any(has_two);
+    let is_pooled = runs.len() > 1 && tests.iter().any(StoredTest::has_two_runs);
     if is_pooled {
-        tests.retain(has_two);
+        tests.retain(StoredTest::has_two_runs);
     } else {
         // Of runs without a common test, the first that has the test is split.
-        tests.iter_mut().for_each(|test| test.retain(|run| !run.is_empty()));
-        tests.iter_mut().for_each(|test| test.truncate(1));
-        tests.retain(|test| test.first().is_some_and(|trials| trials.len() >= 2));
+        tests.iter_mut().for_each(|test| test.runs.retain(|run| !run.is_empty()));
+        tests.iter_mut().for_each(|test| test.runs.truncate(1));
+        tests.retain(|test| test.runs.first().is_some_and(|trials| trials.len() >= 2));
     }
     if tests.is_empty() {
         return None;
@@ -83,9 +99,50 @@ fn try_gate(cases: &[ComparedCase], options: &CompareOptions, most: u64) -> Opti
     Some(if is_pooled { trial.compare_runs(seed) } else { trial.split_run(seed) })
 }
 
+/// Of each test the runs in which it means what it means in the newest run that has it, as the gate takes
+/// them.
+fn stored_tests(cases: &[ComparedCase], measure: Measure) -> Vec<StoredTest> {
+    let newest = newest_cases(cases);
+    let matches = pairing::pair(cases, &newest);
+    let matches: Vec<&Match> = matches.iter().collect();
+    let test = |(found, cluster): (&&Match, Cluster)| {
+        let runs = found.pair(measure, ErrorCount::Ignored)?.base;
+        Some(StoredTest { runs, cluster })
+    };
+    let mut tests: Vec<StoredTest> =
+        matches.iter().zip(clusters_of(&matches)).filter_map(test).collect();
+    drop_empty_runs(&mut tests);
+    tests
+}
+
+/// Drops runs in which every test means something else. All tests have as many runs then.
+fn drop_empty_runs(tests: &mut [StoredTest]) {
+    let runs = tests.iter().map(|test| test.runs.len()).max().unwrap_or(0);
+    let has_trials =
+        |run: usize, test: &StoredTest| test.runs.get(run).is_some_and(|trials| !trials.is_empty());
+    let kept: Vec<usize> =
+        (0..runs).filter(|run| tests.iter().any(|test| has_trials(*run, test))).collect();
+    for test in tests {
+        let take = |run: &usize| test.runs.get_mut(*run).map(std::mem::take).unwrap_or_default();
+        test.runs = kept.iter().map(take).collect();
+    }
+}
+
+/// The cases of each test in the newest run that has it.
+fn newest_cases(cases: &[ComparedCase]) -> Vec<ComparedCase> {
+    fn key(case: &ComparedCase) -> [&str; 3] {
+        [&case.suite, &case.test, &case.target]
+    }
+    let mut newest: HashMap<[&str; 3], u32> = HashMap::new();
+    for case in cases {
+        let run = newest.entry(key(case)).or_insert(case.run);
+        *run = (*run).max(case.run);
+    }
+    cases.iter().filter(|case| newest.get(&key(case)) == Some(&case.run)).cloned().collect()
+}
+
 struct GateTrial {
-    /// Trials of each test in each run.
-    tests: Vec<Vec<Vec<f64>>>,
+    tests: Vec<StoredTest>,
     /// Comparisons of halves, and those for each drop that is tried.
     splits: u64,
     tries: u64,
@@ -94,8 +151,8 @@ struct GateTrial {
 }
 
 impl GateTrial {
-    fn new(tests: Vec<Vec<Vec<f64>>>, options: &CompareOptions, seed: u64, most: u64) -> Self {
-        let trials: u64 = tests.iter().flatten().map(|trials| trials.len() as u64).sum();
+    fn new(tests: Vec<StoredTest>, options: &CompareOptions, seed: u64, most: u64) -> Self {
+        let trials: u64 = tests.iter().map(|test| test.trials() as u64).sum();
         let splits = (WORK / trials).max(FEWEST).min(most);
         let tries = (splits / 3).max(FEWEST).min(most);
         let random = SplitMix64::new(seed);
@@ -105,13 +162,13 @@ impl GateTrial {
     fn split_run(&mut self, seed: u64) -> SelfTest {
         let splits = self.splits;
         let alarms = (0..splits).filter(|_| self.split_alarms()).count() as u64;
-        let halves: f64 = self.tests.iter().map(|test| (test[0].len() / 2) as f64).sum();
+        let halves: f64 = self.tests.iter().map(|test| (test.runs[0].len() / 2) as f64).sum();
         let trials = halves / self.tests.len() as f64;
         self.result(SelfTestMethod::Halves { trials }, splits, alarms, seed)
     }
 
     fn compare_runs(&mut self, seed: u64) -> SelfTest {
-        let runs = self.tests.iter().map(Vec::len).max().unwrap_or(0);
+        let runs = self.most_runs();
         let (mut alarms, mut single) = (0, (0, 0));
         for candidate in 0..runs {
             let pairs = self.against_others(candidate, |_| true);
@@ -123,10 +180,14 @@ impl GateTrial {
                 }
             }
         }
-        let whole = |test: &Vec<Vec<f64>>| Pair::pooled(test.clone(), vec![0.0]);
+        let whole = |test: &StoredTest| test.pair(test.runs.clone(), vec![0.0]);
         let drift = Drift::of(&self.tests.iter().map(whole).collect::<Vec<_>>());
         let method = SelfTestMethod::Runs { runs, single, drift };
         self.result(method, runs as u64, alarms, seed)
+    }
+
+    fn most_runs(&self) -> usize {
+        self.tests.iter().map(|test| test.runs.len()).max().unwrap_or(0)
     }
 
     fn result(
@@ -149,13 +210,13 @@ impl GateTrial {
 
     /// A run with some of the others as its base.
     fn against_others(&self, candidate: usize, is_base: impl Fn(usize) -> bool) -> Vec<Pair> {
-        let pair = |test: &Vec<Vec<f64>>| {
-            let now = test.get(candidate).filter(|trials| !trials.is_empty())?;
+        let pair = |test: &StoredTest| {
+            let now = test.runs.get(candidate).filter(|trials| !trials.is_empty())?;
             let is_other = |run: usize| run != candidate && is_base(run);
-            let others = test.iter().enumerate().filter(|(run, _)| is_other(*run));
+            let others = test.runs.iter().enumerate().filter(|(run, _)| is_other(*run));
             let base: Vec<Vec<f64>> = others.map(|(_, trials)| trials.clone()).collect();
             let has_base = base.iter().any(|trials| !trials.is_empty());
-            has_base.then(|| Pair::pooled(base, now.clone()))
+            has_base.then(|| test.pair(base, now.clone()))
         };
         self.tests.iter().filter_map(pair).collect()
     }
@@ -163,10 +224,9 @@ impl GateTrial {
     fn split_alarms(&mut self) -> bool {
         let mut pairs = Vec::with_capacity(self.tests.len());
         for test in &mut self.tests {
-            let trials = &mut test[0];
-            shuffle(trials, &mut self.random);
-            let half = trials.len() / 2;
-            pairs.push(Pair::new(trials[..half].to_vec(), trials[half..2 * half].to_vec()));
+            shuffle(&mut test.runs[0], &mut self.random);
+            let (base, rest) = test.runs[0].split_at(test.runs[0].len() / 2);
+            pairs.push(test.pair(vec![base.to_vec()], rest[..base.len()].to_vec()));
         }
         self.is_worse(&pairs)
     }
@@ -191,10 +251,8 @@ impl GateTrial {
     }
 
     fn level(&self) -> f64 {
-        let mean = |test: &Vec<Vec<f64>>| {
-            let count: usize = test.iter().map(Vec::len).sum();
-            test.iter().flatten().sum::<f64>() / count as f64
-        };
+        let mean =
+            |test: &StoredTest| test.runs.iter().flatten().sum::<f64>() / test.trials() as f64;
         self.tests.iter().map(mean).sum::<f64>() / self.tests.len() as f64
     }
 
@@ -208,7 +266,7 @@ impl GateTrial {
     /// A candidate that lost a part of what was reached: passes at random, scores evenly. Of one run,
     /// both sides are drawn from its trials; of several, one of them is the candidate.
     fn drop_alarms(&mut self, kept: f64) -> bool {
-        let runs = self.tests.iter().map(Vec::len).max().unwrap_or(0);
+        let runs = self.most_runs();
         let mut pairs = if runs > 1 {
             let candidate = self.random.below(runs as u64) as usize;
             self.against_others(candidate, |_| true)
@@ -229,13 +287,13 @@ impl GateTrial {
     fn drawn_runs(&mut self) -> Vec<Pair> {
         let mut pairs = Vec::with_capacity(self.tests.len());
         for test in &self.tests {
-            let trials = &test[0];
+            let trials = &test.runs[0];
             let count = trials.len();
             let mut side = || -> Vec<f64> {
                 (0..count).map(|_| trials[self.random.below(count as u64) as usize]).collect()
             };
             let (base, candidate) = (side(), side());
-            pairs.push(Pair::new(base, candidate));
+            pairs.push(test.pair(vec![base], candidate));
         }
         pairs
     }
@@ -327,5 +385,48 @@ mod tests {
             panic!("{found:?}");
         };
         assert!(alarms >= 3 && drift.factor() > 5.0, "{found:?}");
+    }
+
+    /// A fixture of five tests was down in the first of five runs.
+    #[test]
+    fn groups_count_as_they_do_in_the_gate() {
+        let run = |number: u32| -> Vec<ComparedCase> {
+            let passes = |at: usize| if number == 0 && at < 5 { 0 } else { 4 };
+            of_run(
+                number,
+                (0..20).flat_map(|at| trials(&format!("t{at}"), 4, passes(at))).collect(),
+            )
+        };
+        let alone: Vec<ComparedCase> = (0..5).flat_map(run).collect();
+        let mut grouped = alone.clone();
+        for case in
+            grouped.iter_mut().filter(|case| ["t0", "t1", "t2", "t3", "t4"].contains(&&*case.test))
+        {
+            case.group = Some("database".to_owned());
+        }
+        assert_eq!([alone, grouped].map(|cases| few(&cases).unwrap().alarms), [1, 0]);
+    }
+
+    /// The oldest run has more trials, of another meaning of the test.
+    #[test]
+    fn only_runs_with_the_newest_meaning_of_a_test_count() {
+        let run = |number: u32, count: u32, hash: &str| -> Vec<ComparedCase> {
+            let tests = (0..10).flat_map(|at| trials(&format!("t{at}"), count, count));
+            let mut cases = of_run(number, tests.collect());
+            cases.iter_mut().for_each(|case| case.hash = hash.to_owned());
+            cases
+        };
+        let same = [run(0, 3, "new"), run(1, 3, "new"), run(2, 3, "new")].concat();
+        let mixed = [run(0, 6, "old"), run(1, 3, "new"), run(2, 3, "new")].concat();
+        let SelfTestMethod::Runs { single: (6, _), drift, .. } = few(&same).unwrap().method else {
+            panic!("three runs");
+        };
+        assert_eq!(drift.runs, 3);
+        let SelfTestMethod::Runs { single: (2, _), drift, .. } = few(&mixed).unwrap().method else {
+            panic!("two runs");
+        };
+        assert_eq!(drift.runs, 2);
+        let changed = [run(0, 3, "new"), run(1, 6, "old"), run(2, 4, "newer")].concat();
+        assert_eq!(few(&changed).unwrap().method, SelfTestMethod::Halves { trials: 2.0 });
     }
 }

@@ -34,15 +34,21 @@ pub struct ErrorBounds {
 impl SuiteChange {
     /// `None` when no test was measured on both sides.
     pub(super) fn of(compared: &[&Match], rule: &Rule) -> Option<Self> {
-        let pairs = pairs(compared, rule, ErrorCount::Ignored);
-        let judged = judge(&pairs, rule)?;
-        let cost = judged.trials_needed.and_then(|needed| cost_of(compared, needed));
-        Some(Self {
-            judged,
-            tests: pairs.len(),
-            cost_needed: cost,
-            errors: ErrorBounds::of(compared, rule),
+        Self::judged(compared, |errors| {
+            let pairs = pairs(compared, rule, errors);
+            Some((judge(&pairs, rule)?, pairs.len()))
         })
+    }
+
+    /// `judge` gives the verdict and the number of tests, for each way to count errors.
+    pub(super) fn judged(
+        compared: &[&Match],
+        mut judge: impl FnMut(ErrorCount) -> Option<(SuiteVerdict, usize)>,
+    ) -> Option<Self> {
+        let (judged, tests) = judge(ErrorCount::Ignored)?;
+        let cost = judged.trials_needed.and_then(|needed| cost_of(compared, needed));
+        let errors = ErrorBounds::of(compared, |errors| Some(judge(errors)?.0));
+        Some(Self { judged, tests, cost_needed: cost, errors })
     }
 
     /// Whether the verdict is the same for a gate whatever the trials were that could not be measured.
@@ -59,7 +65,10 @@ impl SuiteChange {
 }
 
 impl ErrorBounds {
-    fn of(compared: &[&Match], rule: &Rule) -> Option<Self> {
+    fn of(
+        compared: &[&Match],
+        mut judged: impl FnMut(ErrorCount) -> Option<SuiteVerdict>,
+    ) -> Option<Self> {
         let mut errors = [0, 0];
         for found in compared {
             let [base, candidate] = found.errors();
@@ -69,13 +78,9 @@ impl ErrorBounds {
         if base + candidate == 0 {
             return None;
         }
-        let judged = |errors| judge(&pairs(compared, rule, errors), rule);
-        Some(Self {
-            base,
-            candidate,
-            worst: judged(ErrorCount::AgainstCandidate)?,
-            best: judged(ErrorCount::ForCandidate)?,
-        })
+        let (worst, best) =
+            (judged(ErrorCount::AgainstCandidate)?, judged(ErrorCount::ForCandidate)?);
+        Some(Self { base, candidate, worst, best })
     }
 }
 
@@ -89,7 +94,7 @@ pub(super) fn pairs(compared: &[&Match], rule: &Rule, errors: ErrorCount) -> Vec
     compared.iter().zip(clusters).filter_map(pair).collect()
 }
 
-fn clusters_of(compared: &[&Match]) -> Vec<Cluster> {
+pub(super) fn clusters_of(compared: &[&Match]) -> Vec<Cluster> {
     let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut tests: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let targets: BTreeSet<&str> = compared.iter().map(|found| found.target).collect();

@@ -21,7 +21,7 @@ pub(crate) const LEVEL: f64 = 0.05;
 pub(crate) const GAIN_LEVEL: f64 = 0.01;
 /// How much stricter the test for gains is.
 const STRICTER: f64 = LEVEL / GAIN_LEVEL;
-const CONFIDENCE: f64 = 0.95;
+pub(super) const CONFIDENCE: f64 = 0.95;
 /// Up to this many trials labels are exchanged where the gate is tried; the approximation is close
 /// for more.
 const QUICK_TRIALS: usize = 1_000;
@@ -93,37 +93,63 @@ pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
     let drift = Drift::of(pairs);
     let (delta, interval) = shifted_difference(pairs, rule.measure, &drift)?;
     let permuted = excused(exchange(pairs, rule, Effort::Full), &drift);
-    let (p, verdict) = decide(delta, interval, &permuted, rule.margin);
-    let harmonic = |trials: fn(&Pair) -> usize| {
-        let inverse: f64 = pairs.iter().map(|pair| 1.0 / trials(pair) as f64).sum();
-        pairs.len() as f64 / inverse
-    };
-    let settling = Settling {
-        delta,
-        interval,
-        margin: rule.margin,
-        tests: pairs.len(),
-        base_trials: harmonic(Pair::base_trials),
-        candidate_trials: harmonic(|pair| pair.candidate.len()),
-        is_pooled: drift.runs > 1,
-    };
-    let is_open = verdict == ComparisonVerdict::Inconclusive;
-    Some(SuiteVerdict {
-        levels: levels(pairs),
-        level_intervals: LevelIntervals {
-            base: level_interval(pairs, |pair| pair.base_values().collect(), rule.measure),
-            candidate: level_interval(pairs, |pair| pair.candidate.clone(), rule.measure),
-        },
-        delta,
-        interval,
-        p,
-        is_exact: permuted.is_exact,
-        verdict,
+    let decided = decide(delta, interval, &permuted, rule.margin, FIXED);
+    Some(SuiteVerdict::of(
+        pairs,
+        rule,
         drift,
-        base_trials: settling.base_trials,
-        candidate_trials: settling.candidate_trials,
-        trials_needed: is_open.then(|| trials_to_settle(&settling)),
-    })
+        VerdictEvidence { delta, interval, permuted },
+        decided,
+    ))
+}
+
+/// What a verdict rests on.
+pub(super) struct VerdictEvidence {
+    pub delta: f64,
+    pub interval: Interval,
+    pub permuted: Permuted,
+}
+
+impl SuiteVerdict {
+    pub(super) fn of(
+        pairs: &[Pair],
+        rule: &Rule,
+        drift: Drift,
+        evidence: VerdictEvidence,
+        (p, verdict): (f64, ComparisonVerdict),
+    ) -> Self {
+        let VerdictEvidence { delta, interval, permuted } = evidence;
+        let harmonic = |trials: fn(&Pair) -> usize| {
+            let inverse: f64 = pairs.iter().map(|pair| 1.0 / trials(pair) as f64).sum();
+            pairs.len() as f64 / inverse
+        };
+        let settling = Settling {
+            delta,
+            interval,
+            margin: rule.margin,
+            tests: pairs.len(),
+            base_trials: harmonic(Pair::base_trials),
+            candidate_trials: harmonic(|pair| pair.candidate.len()),
+            is_pooled: drift.runs > 1,
+        };
+        let is_open = verdict == ComparisonVerdict::Inconclusive;
+        Self {
+            levels: levels(pairs),
+            level_intervals: LevelIntervals {
+                base: level_interval(pairs, |pair| pair.base_values().collect(), rule.measure),
+                candidate: level_interval(pairs, |pair| pair.candidate.clone(), rule.measure),
+            },
+            delta,
+            interval,
+            p,
+            is_exact: permuted.is_exact,
+            verdict,
+            drift,
+            base_trials: settling.base_trials,
+            candidate_trials: settling.candidate_trials,
+            trials_needed: is_open.then(|| trials_to_settle(&settling)),
+        }
+    }
 }
 
 /// The verdict alone, for those who try the gate many times: with few draws up to this many trials,
@@ -146,7 +172,7 @@ pub(super) fn quick_verdict(pairs: &[Pair], rule: &Rule) -> Option<ComparisonVer
     } else {
         approximate_exchange(pairs)
     };
-    Some(decide(delta, interval, &excused(permuted, &drift), rule.margin).1)
+    Some(decide(delta, interval, &excused(permuted, &drift), rule.margin, FIXED).1)
 }
 
 fn exchange(pairs: &[Pair], rule: &Rule, effort: Effort) -> Permuted {
@@ -158,13 +184,17 @@ fn exchange(pairs: &[Pair], rule: &Rule, effort: Effort) -> Permuted {
 
 /// The difference and its interval. Runs that shift as a whole make the candidate shift too, which
 /// the variance between tests does not show.
-fn shifted_difference(pairs: &[Pair], measure: Measure, drift: &Drift) -> Option<(f64, Interval)> {
+pub(super) fn shifted_difference(
+    pairs: &[Pair],
+    measure: Measure,
+    drift: &Drift,
+) -> Option<(f64, Interval)> {
     let (delta, interval) = difference(pairs, measure, CONFIDENCE)?;
     Some((delta, interval.widened(delta, drift.shift().sqrt())))
 }
 
 /// The p-values of runs that shift as a whole.
-fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
+pub(super) fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
     let factor = drift.shift().sqrt();
     if factor == 1.0 {
         return permuted;
@@ -173,23 +203,34 @@ fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
     Permuted { down: excuse(permuted.down), up: excuse(permuted.up), ..permuted }
 }
 
+/// The highest p-values of a drop and of a gain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct VerdictLevels {
+    pub drop: f64,
+    pub gain: f64,
+}
+
+/// Those of a single look.
+pub(super) const FIXED: VerdictLevels = VerdictLevels { drop: LEVEL, gain: GAIN_LEVEL };
+
 /// The p-value and the verdict.
-fn decide(
+pub(super) fn decide(
     delta: f64,
     interval: Interval,
     permuted: &Permuted,
     margin: f64,
+    levels: VerdictLevels,
 ) -> (f64, ComparisonVerdict) {
     // The mixture may see a broken test where the mean has not dropped.
     let drop = if delta < 0.0 { permuted.down } else { 1.0 };
     let gain = permuted.up * STRICTER;
     let verdict = if -margin <= interval.low && interval.high <= margin {
         ComparisonVerdict::Equivalent
-    } else if gain <= LEVEL {
+    } else if permuted.up <= levels.gain {
         ComparisonVerdict::Better
     } else if interval.low > -margin {
         ComparisonVerdict::NotWorse
-    } else if drop <= LEVEL {
+    } else if drop <= levels.drop {
         ComparisonVerdict::Worse
     } else {
         ComparisonVerdict::Inconclusive
