@@ -34,7 +34,7 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
             ("expected_output", "expected"),
             ("tags", "tags"),
         ]);
-        let map = map.overlaid(importer.request.map);
+        let map = map.overlaid(importer.map());
         let rows = records(importer, file)?.with_parsed_texts();
         let results = ["output", "scores", "metrics", "error"];
         if let Some(row) =

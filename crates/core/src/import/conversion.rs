@@ -65,6 +65,7 @@ impl Opened {
         let suite = file.and_then(|file| {
             let draft = (format.read)(&mut importer, &file)?;
             let whole = file.root.span.at_start();
+            importer.check_map_is_used(whole, format.title)?;
             if draft.tests.is_empty() {
                 let message = "there are no tests in this file";
                 return importer.refuse(whole, message, "name a file that has some");

@@ -76,7 +76,7 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
         ("description", "name"),
         ("note", "comments"),
     ]);
-    let map = map.overlaid(importer.request.map);
+    let map = map.overlaid(importer.map());
     let mut ignored: Vec<&str> = RESULTS.to_vec();
     ignored.extend(["expected_tools", "expectedTools", "expectations", "id"]);
     let metadata = [

@@ -20,6 +20,8 @@ pub(super) enum MapTarget {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldMap {
     pub(super) pairs: Vec<(MapTarget, String)>,
+    /// The keys that were typed; those of a preset may be missing.
+    typed: Vec<String>,
 }
 
 /// The fields that a map may name, and what they take.
@@ -123,6 +125,7 @@ impl FieldMap {
                         map_target(field).map_err(|error| reversed(field, key).unwrap_or(error))?,
                         key,
                     )?;
+                    map.typed.push(key.to_owned());
                 }
                 None => {
                     let preset = PRESETS.iter().find(|(name, _)| *name == part);
@@ -148,7 +151,7 @@ impl FieldMap {
     /// A map of a format, which is known to be right.
     pub(super) fn known(pairs: &[(&'static str, &str)]) -> Self {
         let pairs = pairs.iter().map(|(field, key)| (MapTarget::Field(field), (*key).to_owned()));
-        Self { pairs: pairs.collect() }
+        Self { pairs: pairs.collect(), typed: Vec::new() }
     }
 
     /// With the pairs of another map over these.
@@ -158,6 +161,12 @@ impl FieldMap {
             self.pairs.push((target.clone(), key.clone()));
         }
         self
+    }
+
+    /// The keys that must be those of a record.
+    pub(super) fn typed_keys(&self) -> impl Iterator<Item = &str> {
+        let is_mapped = |key: &&String| self.pairs.iter().any(|(_, known)| known == *key);
+        self.typed.iter().filter(is_mapped).map(String::as_str)
     }
 
     pub(super) fn key_of(&self, field: &str) -> Option<&str> {
@@ -207,6 +216,22 @@ pub(super) fn keys_of(rows: &[Located]) -> Vec<&str> {
         }
     }
     keys
+}
+
+/// The keys of the records, and the paths of those in mappings.
+pub(super) fn key_paths(rows: &[&Located]) -> Vec<String> {
+    const LOOKED_AT: usize = 100;
+    let mut paths: Vec<String> = Vec::new();
+    for entry in rows.iter().take(LOOKED_AT).flat_map(|row| row.entries()) {
+        let inner = entry.value.entries().iter();
+        let inner = inner.map(|inner| format!("{}.{}", entry.key, inner.key));
+        for path in std::iter::once(entry.key.clone()).chain(inner) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
 }
 
 fn map_target(written: &str) -> Result<MapTarget, String> {

@@ -9,6 +9,7 @@ use crate::source::{Files, Position, Reach, SourceId, Sources, Span};
 use crate::syntax::{parse_csv, parse_json, parse_yaml, read_source};
 
 use super::located::{Located, LocatedData};
+use super::toml_file::located_toml;
 
 /// How the text of a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(super) enum FileSyntax {
     Json,
     JsonLines,
     Csv,
+    Toml,
 }
 
 impl FileSyntax {
@@ -27,13 +29,14 @@ impl FileSyntax {
             "json" => Some(Self::Json),
             "jsonl" | "ndjson" => Some(Self::JsonLines),
             "csv" | "tsv" => Some(Self::Csv),
+            "toml" => Some(Self::Toml),
             _ => None,
         }
     }
 }
 
 /// The endings of files that can be converted, for messages.
-pub(super) const ENDINGS: &str = ".yaml, .yml, .json, .jsonl, .csv or .tsv";
+pub(super) const ENDINGS: &str = ".yaml, .yml, .json, .jsonl, .csv, .tsv or .toml";
 
 /// Keys under which exports keep their list.
 const LIST_KEYS: &[&str] = &[
@@ -78,6 +81,7 @@ impl ForeignFile {
             FileSyntax::Yaml => Located::of(parse_yaml(source, text, out)?.root()),
             FileSyntax::Json => Located::of(parse_json(source, text, out)?.root()),
             FileSyntax::Csv => Located::of(parse_csv(source, text, out)?.root()),
+            FileSyntax::Toml => located_toml(source, &text, out)?,
             FileSyntax::JsonLines => lines(sources, out, source, path)?,
         };
         Some(Self { path: path.to_owned(), syntax, root })

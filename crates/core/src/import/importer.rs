@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
+use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes, did_you_mean};
 use crate::model::{Loss, TestId};
 use crate::source::{EntryKind, Files, Reach, Sources, Span, relative_path, without_dots};
 
-use super::field_map::FieldMap;
+use super::field_map::{FieldMap, key_paths};
 use super::foreign_file::ForeignFile;
+use super::located::Located;
 
 declare_codes! {
     NOT_CONVERTIBLE = "not-convertible", Blocking, Shape, r#"A file of another tool cannot become a suite: it lacks what every test needs, or says it in a form that
@@ -33,12 +34,23 @@ are is a loss, and `convert` goes on.
 "#;
 }
 
+/// What becomes of code in the foreign file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeUse {
+    /// Judge scripts and targets of the suite run it.
+    Written,
+    /// It is a loss: only a converted suite runs programs.
+    Refused,
+}
+
 /// What the caller lends for a conversion.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportRequest<'a> {
     pub files: &'a dyn Files,
     /// The file to convert, absolute.
     pub path: &'a Utf8Path,
+    /// Further files of the same format whose tests go to the same suite, absolute.
+    pub others: &'a [Utf8PathBuf],
     /// The directory of the suite that will be written, absolute.
     pub directory: &'a Utf8Path,
     /// Where the files that it names may be.
@@ -47,6 +59,7 @@ pub struct ImportRequest<'a> {
     pub map: Option<&'a FieldMap>,
     /// The names in the targets file that the suite will find, if there is one.
     pub targets: Option<&'a [String]>,
+    pub code: CodeUse,
 }
 
 /// Kind, place, message and test of a loss.
@@ -64,12 +77,13 @@ pub(super) struct Importer<'r> {
     repeated: HashMap<&'static str, (usize, usize)>,
     /// The test that is being made.
     test: Option<Arc<TestId>>,
+    is_map_used: bool,
 }
 
 impl<'r> Importer<'r> {
     pub(super) fn new(request: &'r ImportRequest<'r>, sources: Sources, out: Diagnostics) -> Self {
         let (losses, seen, repeated) = (Vec::new(), HashSet::new(), HashMap::new());
-        Self { request, sources, out, losses, seen, repeated, test: None }
+        Self { request, sources, out, losses, seen, repeated, test: None, is_map_used: false }
     }
 
     /// Losses found from now on are those of this test.
@@ -91,6 +105,13 @@ impl<'r> Importer<'r> {
         // What tests inherit is read for each of them.
         if self.seen.insert((kind, span, loss.message.clone(), self.test.clone())) {
             self.losses.push(loss);
+        }
+    }
+
+    /// Reports a check or a provider that would run a program, where that needs a converted suite.
+    pub(super) fn note_code(&mut self, span: Span, message: &'static str) {
+        if self.request.code == CodeUse::Refused {
+            self.loss("script", span, message);
         }
     }
 
@@ -126,6 +147,36 @@ impl<'r> Importer<'r> {
     ) -> Option<T> {
         self.out.report(Diagnostic::new(&NOT_CONVERTIBLE, span, message).help(help));
         None
+    }
+
+    /// What `--map` says, for a reader that follows it.
+    pub(super) fn map(&mut self) -> Option<&'r FieldMap> {
+        self.is_map_used = true;
+        self.request.map
+    }
+
+    /// Refuses a map that nothing follows.
+    pub(super) fn check_map_is_used(&mut self, place: Span, format: &str) -> Option<()> {
+        if self.request.map.is_none() || self.is_map_used {
+            return Some(());
+        }
+        let message = format!("`--map` is for lists of records, and this file is read as {format}");
+        self.refuse(place, message, "leave `--map` out, or add `--from list`")
+    }
+
+    /// Refuses a key of `--map` that no record has: its check would be missing in every test.
+    pub(super) fn check_map_keys(&mut self, rows: &[&Located], place: Span) -> Option<()> {
+        let Some(map) = self.request.map else { return Some(()) };
+        let has = |path: &str| rows.iter().any(|row| row.at_path(path).is_some());
+        let whole = map.typed_keys().filter(|key| !has(key));
+        let unknown = whole.flat_map(|key| key.split('+').map(str::trim)).find(|key| !has(key));
+        let Some(key) = unknown else { return Some(()) };
+        let known = key_paths(rows);
+        let help = match did_you_mean(key, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the keys are {}", known.join(", ")),
+        };
+        self.refuse(place, format!("no record has the key `{key}` of `--map`"), help)
     }
 
     /// Opens a file that another one names at `place`.

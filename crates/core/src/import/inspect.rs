@@ -1,6 +1,6 @@
 //! Datasets of Inspect: samples with `input` and `target`.
 
-use super::assertion_draft::{literal_pattern, text_check};
+use super::assertion_draft::text_check;
 use super::field_map::FieldMap;
 use super::foreign_file::{ForeignFile, json_in_text};
 use super::format::ImportFormat;
@@ -46,7 +46,7 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
         ("expected_output", "target"),
         ("description", "description"),
     ]);
-    let map = map.overlaid(importer.request.map);
+    let map = map.overlaid(importer.map());
     let ignored = ["choices", "files", "setup", "sandbox", "checkpoint"];
     let reader = RowReader { map: &map, ignored: &ignored, metadata: &["metadata"] };
     let rows = records(importer, file)?;
@@ -110,11 +110,38 @@ fn add_choices(test: &mut TestDraft, choices: &[String], targets: &[String]) {
         }
         other => other,
     };
-    let letters: Vec<String> = targets.iter().map(|letter| literal_pattern(letter)).collect();
-    let pattern = format!(r"ANSWER\s*:\s*{}(?:[^A-Za-z]|\z)", letters.join(r"\s*,?\s*"));
+    // As Inspect reads it: the last line counts, letters are in any order, and nothing follows them.
+    let orders: Vec<String> =
+        orders_of(targets).iter().map(|letters| letters.join("(?:[ ,]|and)*")).collect();
+    let pattern = format!(
+        r"ANSWER\s*:\s*(?:{})[ ,]*(?:[^A-Za-z0-9 ,]|\z)(?![\s\S]*ANSWER\s*:)",
+        orders.join("|")
+    );
     test.assertions.push(text_check("regex", pattern).with("flags", "i").into());
     test.expected_output = Some(targets.join(", ").into());
     test.criteria = None;
+}
+
+/// Every order of a few letters; many keep theirs.
+fn orders_of(letters: &[String]) -> Vec<Vec<String>> {
+    const MOST: usize = 4;
+    if letters.len() < 2 || letters.len() > MOST {
+        return vec![letters.to_vec()];
+    }
+    let mut orders = Vec::new();
+    for (at, first) in letters.iter().enumerate() {
+        let others: Vec<String> = letters
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .map(|(_, one)| one.clone())
+            .collect();
+        for mut rest in orders_of(&others) {
+            rest.insert(0, first.clone());
+            orders.push(rest);
+        }
+    }
+    orders
 }
 
 /// A list, a JSON list in a cell, or one text.

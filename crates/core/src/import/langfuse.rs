@@ -34,7 +34,7 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
         };
         let map =
             FieldMap::known(&[("id", "id"), ("input", "input"), ("expected_output", expected)]);
-        let map = map.overlaid(importer.request.map);
+        let map = map.overlaid(importer.map());
         let ignored = [
             "datasetId", "dataset_id", "datasetName", "dataset_name", "createdAt", "created_at",
             "updatedAt", "updated_at", "status", "projectId", "project_id", "sourceTraceId",

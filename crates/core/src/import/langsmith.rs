@@ -30,7 +30,7 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
             ("expected_output", "outputs"),
             ("tags", "split"),
         ]);
-        let map = map.overlaid(importer.request.map);
+        let map = map.overlaid(importer.map());
         let ignored = [
             "dataset_id",
             "created_at",

@@ -36,7 +36,7 @@ decides.
 
 fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
     let rows = records(importer, file)?;
-    let Some(map) = importer.request.map else {
+    let Some(map) = importer.map() else {
         return importer.refuse(
             rows.span.at_start(),
             "nothing says which key is the input",
@@ -72,6 +72,7 @@ pub(super) fn read_rows(
     reader: &RowReader<'_>,
     mut adjust: impl FnMut(&mut Importer<'_>, &mut TestDraft, &Located),
 ) -> Option<SuiteDraft> {
+    importer.check_map_keys(&rows.items().iter().collect::<Vec<_>>(), rows.span.at_start())?;
     let mut draft = SuiteDraft::named(file.suggested_name());
     let mut is_complete = true;
     for row in rows.items() {

@@ -7,9 +7,12 @@ mod chat;
 mod conversion;
 mod criteria;
 mod deepeval;
+mod direct;
 mod field_map;
+mod file_checks;
 mod foreign_file;
 mod format;
+mod harbor;
 mod importer;
 mod inspect;
 mod js_pattern;
@@ -25,18 +28,21 @@ mod schema_keywords;
 mod script;
 mod suite_draft;
 mod template;
+mod toml_file;
 mod vally;
 mod waza;
 
 pub use conversion::{Conversion, DetectedFormat, Opened};
+pub use direct::{DirectReading, DirectRequest, DirectSuite, lone_format};
 pub use field_map::{CHECKS, FIELDS, FieldMap, PRESETS};
 pub use foreign_file::ForeignFile;
 pub use format::ImportFormat;
-pub use importer::ImportRequest;
+pub use harbor::task_files;
+pub use importer::{CodeUse, ImportRequest};
 pub use list::MapProposal;
 pub use suite_draft::{ImportedSuite, ImportedTargets};
 
-/// Every format, in the order of the docs. Harbor task directories need workspaces and are not read yet.
+/// Every format, in the order of the docs.
 pub static FORMATS: &[&ImportFormat] = &[
     &promptfoo::FORMAT,
     &openai_evals::FORMAT,
@@ -44,6 +50,7 @@ pub static FORMATS: &[&ImportFormat] = &[
     &inspect::FORMAT,
     &waza::FORMAT,
     &vally::FORMAT,
+    &harbor::FORMAT,
     &langsmith::FORMAT,
     &langfuse::FORMAT,
     &braintrust::FORMAT,
@@ -57,4 +64,4 @@ pub fn format_named(name: &str) -> Option<&'static ImportFormat> {
 }
 
 /// The codes of this room, file by file: `validate` does not report them.
-pub const CODES: &[&[&crate::diagnostic::Code]] = &[importer::CODES];
+pub const CODES: &[&[&crate::diagnostic::Code]] = &[importer::CODES, toml_file::CODES];

@@ -1,6 +1,7 @@
 //! OpenAI Evals: samples of the open-source registry, its YAML files, and what the Evals API returns.
 
 mod api;
+mod api_items;
 mod registry;
 
 use super::assertion_draft::text_check;
@@ -25,18 +26,26 @@ API (an eval with its runs).
 | `ideal`, without a registry file | `contains-any`, as the class `Includes` does |
 | class `Match` | `starts-with`, or a `regex` for several answers |
 | class `Includes` | `contains-any`; with `ignore_case` `icontains-any` |
-| class `FuzzyMatch` | `icontains-any` |
-| class `JsonMatch`, `ModelBasedClassify` | `rubrics`, decided by a judge |
+| classes `FuzzyMatch`, `JsonMatch` | `code-judge` with a script beside the suite |
+| class `ModelBasedClassify` | `rubrics`, decided by a judge |
 | several evals in one registry file | one suite; the eval is a tag |
-| API: items of the runs and `input_messages` | one test each, with the template filled in |
+| API: items of the runs, `datasource_item` of `/output_items`, or a JSONL file of items; `input_messages` | one test each, with the template filled in, or with the messages that a run has sent |
 | API: `string_check` | `equals`, `contains` or `icontains`, negated for `ne` |
 | API: `text_similarity`, `label_model` | `rubrics`, decided by a judge |
 | API: `score_model` | `llm-judge` |
-| API: `python`, `multi`; few-shot samples | left out |
+| API: `python` | `code-judge`: a script beside the suite calls `grade(sample, item)` |
+| few-shot samples | left out |
+
+What the API returns in several answers is converted together: `evalrig convert eval.json runs.json output_items.json`, or
+`evalrig convert eval.json items.jsonl`.
 ",
     detect: |file| {
         if api::eval_of(&file.root).is_some() {
             return Some(vec!["testing_criteria"]);
+        }
+        if api::is_of_api(&file.root) {
+            let is_answer = file.has_row_with(&["datasource_item"]);
+            return Some(vec![if is_answer { "datasource_item" } else { "data_source" }]);
         }
         if registry::is_registry(&file.root) {
             return Some(vec!["class", "args"]);
@@ -44,7 +53,7 @@ API (an eval with its runs).
         file.has_row_with(&["input", "ideal"]).then(|| vec!["input", "ideal"])
     },
     read: |importer, file| {
-        if api::eval_of(&file.root).is_some() {
+        if api::is_of_api(&file.root) || !importer.request.others.is_empty() {
             return api::read(importer, file);
         }
         if registry::is_registry(&file.root) {
@@ -60,12 +69,12 @@ fn samples(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft
     if rows.items().iter().all(|row| row.has("item")) {
         let items: Vec<Located> =
             rows.items().iter().filter_map(|row| row.get("item").cloned()).collect();
-        let map = FieldMap::proposed(&items).unwrap_or_default().overlaid(importer.request.map);
+        let map = FieldMap::proposed(&items).unwrap_or_default().overlaid(importer.map());
         let reader = RowReader { map: &map, ignored: &[], metadata: &["metadata"] };
         let rows = Located { span: rows.span, data: LocatedData::List(items) };
         return read_rows(importer, file, &rows, &reader, |_, _, _| {});
     }
-    let map = sample_map().overlaid(importer.request.map);
+    let map = sample_map().overlaid(importer.map());
     let reader = RowReader { map: &map, ignored: &["ideal"], metadata: &["metadata"] };
     let message = "the class of the eval is in its registry file: the answer has to contain `ideal`, as \
                    for `Includes`";

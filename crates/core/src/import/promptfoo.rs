@@ -9,6 +9,7 @@ mod foo_script;
 mod foo_test;
 mod graded;
 mod provider;
+mod service;
 mod test_list;
 mod text_check;
 mod threshold;
@@ -39,7 +40,7 @@ that they name.
 |---|---|
 | `prompts` × `tests` × lists in `vars`; `scenarios` | one test each; a prompt that several tests use is written once, with `vars` |
 | `defaultTest` | the same in every test; its assertions at the root if all tests have them |
-| `providers`, `targets` | `.evalrig/targets.yaml`, if there is none yet |
+| `providers`, `targets`, also `https` and `azure` | `.evalrig/targets.yaml`, if there is none yet |
 | `threshold`; without it every assertion must pass | `verdicts`, or `required` where tests differ |
 | `description`, `metadata`, `options.repeat` | `description`, `metadata`, `trials` |
 | `metric` | `name` of the assertion |
@@ -47,7 +48,7 @@ that they name.
 | `not-…` | `negate: true` |
 | `assert-set` | `composite`, with its threshold as a gate |
 | `word-count` | `regex` |
-| `javascript`, `python`; `transform`; `is-json` with a schema, `contains-json`, `levenshtein`, `equals` with an object | `code-judge` with a script beside the suite |
+| `javascript`, `python`; `transform`; `is-json` with a schema, `contains-json`, `is-xml`, `contains-xml`, `levenshtein`, `rouge-n`, `bleu`, `equals` with an object | `code-judge` with a script beside the suite |
 | `llm-rubric`, `model-graded-closedqa`, `g-eval`, `factuality`, `answer-relevance`, `context-faithfulness`, `similar`, `is-refusal`, `is-sql`, … | `rubrics`, decided by a judge |
 | `trajectory:…`, `tool-call-f1`, `skill-used` | `tool-trajectory`, `execution-metrics`, `trigger-judge` |
 | `perplexity`, `classifier`, `moderation`, `guardrails`, `webhook`, `select-best`, `max-score`, `ruby`, traces, red team | left out |

@@ -44,7 +44,7 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
             ("expected_output", reference.unwrap_or("reference")),
             ("rubrics", "rubrics"),
         ]);
-        let map = map.overlaid(importer.request.map);
+        let map = map.overlaid(importer.map());
         let rows = records(importer, file)?;
         let mut ignored = vec!["response", "multi_responses", "reference_tool_calls"];
         if !is_new {

@@ -35,6 +35,8 @@ pub(super) struct SuiteDraft {
     pub(super) files: Vec<OutFile>,
     /// What the targets file should contain.
     pub(super) targets: Vec<Value>,
+    /// The targets that the tests were written for, in the order of the file.
+    pub(super) answering: Vec<String>,
     /// The name of the target that judges.
     pub(super) judge: Option<String>,
     /// Values that are written once.
@@ -54,6 +56,7 @@ pub(super) struct TestDraft {
     pub(super) rubrics: Vec<Value>,
     pub(super) assertions: Vec<Value>,
     pub(super) target: Option<String>,
+    pub(super) workspace: Option<Map>,
     pub(super) timeout_seconds: Option<u64>,
     pub(super) trials: Option<u64>,
     pub(super) skip: Option<String>,
@@ -74,6 +77,7 @@ impl TestDraft {
             rubrics: Vec::new(),
             assertions: Vec::new(),
             target: None,
+            workspace: None,
             timeout_seconds: None,
             trials: None,
             skip: None,
@@ -112,6 +116,7 @@ impl TestDraft {
             other => other,
         });
         map.insert_some("expected_output", expected);
+        map.insert_some("workspace", self.workspace);
         map.insert_some("rubrics", filled_list(self.rubrics));
         map.insert_some("assert", filled_list(self.assertions));
         map.insert_some("execution", Some(execution).filter(|map| !map.is_empty()));
@@ -180,6 +185,10 @@ pub struct ImportedSuite {
     pub files: Vec<OutFile>,
     /// The targets that the foreign file names.
     pub targets: Option<ImportedTargets>,
+    /// The targets that the tests were written for; a run asks the first unless it is told otherwise.
+    pub answering: Vec<String>,
+    /// Whether a test has an image, so that it runs only in a container.
+    pub needs_container: bool,
     document: Value,
     anchors: Vec<(String, Value)>,
 }
@@ -193,6 +202,11 @@ pub struct ImportedTargets {
 }
 
 impl ImportedSuite {
+    /// Whether grading it starts programs.
+    pub(super) fn runs_programs(&self) -> bool {
+        !self.files.is_empty() || super::direct::runs_programs(&self.document)
+    }
+
     /// The text of the suite file, without secrets, because suites are committed.
     pub fn to_yaml(&self, made_from: &str, secrets: &Secrets) -> String {
         let (mut document, mut anchors) = (self.document.clone(), self.anchors.clone());
@@ -277,6 +291,8 @@ impl SuiteDraft {
         map.insert_some("trials", self.trials.filter(|trials| *trials > 1));
         map.insert_some("assert", filled_list(self.assertions.clone()));
         let test_count = self.tests.len();
+        let has_image = |test: &TestDraft| test.workspace.as_ref()?.get("docker").map(|_| ());
+        let needs_container = self.tests.iter().any(|test| has_image(test).is_some());
         let tests = self.tests.into_iter();
         let tests: Vec<Value> = tests.map(|test| test.document(&self.assertions).into()).collect();
         map.insert("tests", tests);
@@ -286,6 +302,8 @@ impl SuiteDraft {
             test_count,
             files: self.files,
             targets,
+            answering: self.answering,
+            needs_container,
             document: literal_references(map.into()),
             anchors: anchors.map(|(name, value)| (name, literal_references(value))).collect(),
         }

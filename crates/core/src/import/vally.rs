@@ -1,17 +1,22 @@
 //! Eval specs of Vally: stimuli with graders.
 
+mod workspace_checks;
+
 use crate::model::{Map, Number, Value};
 
 use super::assertion_draft::{
     all_of, any_answer, has_no_weight, js_regex, limits, negated, negated_if, rubric, skill_used,
     some_answer, text_check, tools, unique_names,
 };
+use super::file_checks::needs_workspace;
 use super::foreign_file::ForeignFile;
 use super::format::ImportFormat;
 use super::importer::Importer;
 use super::located::Located;
 use super::row::sendable;
 use super::suite_draft::{SuiteDraft, TestDraft};
+
+use workspace_checks::{file_check, run_command};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "vally",
@@ -30,7 +35,9 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
 | `tool-call-count`, `token-budget`, `wall-time`, `turn-count`, `constraints` | `execution-metrics` |
 | `completed`, `exit-success` | a `regex` for an answer that is not blank |
 | `prompt`, `panel`, `rubric` | `rubrics` |
-| `file-*`, `run-command`, `program`, `pairwise`, `error-count`, `environment` | left out |
+| `file-exists`, `file-contains`, `file-matches`, also with `not` | `files`; `contains` and `regex` with `file` |
+| `run-command` | `command` |
+| `program`, which reads a file that only Vally writes; `pairwise`, `error-count`, `environment` | left out |
 
 A stimulus that loses all of its graders is written with `skip`.
 ",
@@ -132,6 +139,7 @@ fn read_stimulus(
         checks.push(any_answer());
     }
     unique_names(&mut checks);
+    test.workspace = checks.iter().any(needs_workspace).then(Map::new);
     test.assertions = checks.into_iter().map(Value::from).collect();
     importer.leave_test();
     Some(test)
@@ -174,6 +182,11 @@ fn checks_of(importer: &mut Importer<'_>, grader: &Located, kind: &str) -> Vec<M
             }
             one(made.map(|check| negated_if(is_negated, check)))
         }
+        "file-exists" | "file-not-exists" | "file-contains" | "file-not-contains"
+        | "file-matches" | "file-not-matches" => {
+            one(file_check(importer, config, kind, is_negated))
+        }
+        "run-command" => one(run_command(importer, config)),
         "completed" | "exit-success" => vec![some_answer()],
         "skill-invocation" => {
             let names = |key: &str| config.get(key).map(Located::texts).unwrap_or_default();

@@ -1,12 +1,14 @@
 //! Evals of waza: an `eval.yaml` that names task files.
 
 mod grader_checks;
+mod workspace_checks;
 
 use camino::Utf8Path;
 
 use crate::model::{Map, Number, Value};
 
 use super::assertion_draft::{negated, rubric, skill_used, text_check, tools, unique_names};
+use super::file_checks::needs_workspace;
 use super::foreign_file::ForeignFile;
 use super::format::ImportFormat;
 use super::importer::Importer;
@@ -17,6 +19,7 @@ use super::script::{ScriptLanguage, script_check};
 use super::suite_draft::{SuiteDraft, TestDraft};
 
 use grader_checks::{behavior_checks, code_check, constraint_checks, filled_texts, text_checks};
+use workspace_checks::{file_checks, program_check};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "waza",
@@ -35,7 +38,9 @@ pub(super) static FORMAT: ImportFormat = ImportFormat {
 | grader `prompt` | `rubrics` |
 | grader `behavior`, `action_sequence`, `tool_constraint`, `skill_invocation` | `execution-metrics`, `tool-trajectory`, `trigger-judge` |
 | grader `json_schema` | `code-judge` |
-| graders `file`, `diff`, `program`; hooks, MCP servers, environment | left out |
+| grader `file` | `files`, and `regex` with `file` |
+| grader `program` | `code-judge` that runs it with the answer on its input and `WAZA_WORKSPACE_DIR` |
+| grader `diff`; hooks, MCP servers, environment | left out |
 
 Every grader must pass, so `verdicts` is `pass: 1`.
 ",
@@ -79,7 +84,8 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
     let shared = root.get("graders").map(Located::items).unwrap_or_default();
     for entry in root.get("tasks").map(Located::items).unwrap_or_default() {
         if entry.is_map() {
-            let task = Task { data: entry, directory: &directory, skill: skill.as_deref(), shared };
+            let task =
+                WazaTask { data: entry, directory: &directory, skill: skill.as_deref(), shared };
             task.add(importer, &mut draft)?;
             continue;
         }
@@ -95,8 +101,12 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
         }
         for path in paths {
             let opened = importer.open(&path, entry.span)?;
-            let task =
-                Task { data: &opened.root, directory: &directory, skill: skill.as_deref(), shared };
+            let task = WazaTask {
+                data: &opened.root,
+                directory: &directory,
+                skill: skill.as_deref(),
+                shared,
+            };
             task.add(importer, &mut draft)?;
         }
     }
@@ -111,7 +121,7 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
 }
 
 /// One task, and what it inherits.
-struct Task<'a> {
+struct WazaTask<'a> {
     data: &'a Located,
     /// That of the eval.
     directory: &'a Utf8Path,
@@ -119,7 +129,7 @@ struct Task<'a> {
     shared: &'a [Located],
 }
 
-impl Task<'_> {
+impl WazaTask<'_> {
     fn add(&self, importer: &mut Importer<'_>, draft: &mut SuiteDraft) -> Option<()> {
         let data = self.data;
         let text = |key: &str| data.get(key).and_then(Located::text);
@@ -167,6 +177,7 @@ impl Task<'_> {
             test.criteria = described.or_else(|| test.description.clone());
         }
         unique_names(&mut checks);
+        test.workspace = checks.iter().any(needs_workspace).then(Map::new);
         test.assertions = checks.into_iter().map(Value::from).collect();
         importer.leave_test();
         draft.tests.push(test);
@@ -281,6 +292,8 @@ impl Task<'_> {
                 skills.iter().map(|skill| skill_used(skill, true)).collect()
             }
             "tool_constraint" => constraint_checks(importer, config),
+            "file" => file_checks(importer, config),
+            "program" => program_check(importer, draft, config, self.directory),
             "json_schema" => self.schema_check(importer, draft, grader, config),
             _ => {
                 importer.loss("grader", grader.span, format!("the grader `{kind}` is left out"));

@@ -1,4 +1,4 @@
-//! What the Evals API returns: an eval with `testing_criteria`, and the items of its runs.
+//! What the Evals API returns: an eval with `testing_criteria`, whose graders check the items of its runs.
 
 use crate::model::{Map, Number, Value};
 use crate::source::Span;
@@ -11,9 +11,13 @@ use super::super::field_map::FieldMap;
 use super::super::foreign_file::ForeignFile;
 use super::super::importer::Importer;
 use super::super::located::{Located, LocatedData};
-use super::super::row::{RowReader, sendable};
+use super::super::row::{RowReader, sendable, settle_criteria};
+use super::super::script::{ScriptLanguage, script_check};
 use super::super::suite_draft::{SuiteDraft, TestDraft};
 use super::super::template::render;
+use super::api_items::{
+    ApiItem, Sending, data_sources, has_output_items, has_runs, items_of, sending,
+};
 
 /// Stands for the answer while a grader's template is filled in.
 const ANSWER: &str = "\u{FDD0}answer\u{FDD0}";
@@ -26,117 +30,235 @@ pub(super) fn eval_of(root: &Located) -> Option<&Located> {
     Some(root).into_iter().chain(inner).find(is_eval)
 }
 
+/// Whether it is an eval, a run, or what a run has recorded.
+pub(super) fn is_of_api(root: &Located) -> bool {
+    eval_of(root).is_some() || has_output_items(root) || has_runs(root)
+}
+
 pub(super) fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
-    let eval = eval_of(&file.root)?;
-    let name = eval.get("name").and_then(Located::text);
-    let mut draft = SuiteDraft::named(name.unwrap_or_else(|| file.suggested_name()));
-    draft.metadata.insert_some("eval", eval.get("id").and_then(Located::text));
+    let place = file.root.span.at_start();
+    let paths = importer.request.others.iter();
+    let others: Option<Vec<ForeignFile>> = paths.map(|path| importer.open(path, place)).collect();
+    let others = others?;
+    let documents: Vec<&Located> =
+        [&file.root].into_iter().chain(others.iter().map(|other| &other.root)).collect();
+    let eval = documents.iter().find_map(|root| eval_of(root));
+    let text = |key: &str| eval.and_then(|eval| eval.get(key)).and_then(Located::text);
+    let mut draft = SuiteDraft::named(text("name").unwrap_or_else(|| file.suggested_name()));
+    draft.metadata.insert_some("eval", text("id"));
     draft.pass = Number::parse("1");
-    let sources = data_sources(&file.root, eval);
-    let (items, template) = items_and_template(&sources);
+    let sources = data_sources(&documents);
+    let items = items_of(&documents, &sources);
     if items.is_empty() {
         let message =
             if sources.is_empty() { "this eval has no runs" } else { "its runs name a file" };
         return importer.refuse(
-            eval.span.at_start(),
+            place,
             format!("{message}, so there are no items to test"),
-            "add a run with `data_source.source.content`, or convert the file of items with \
-             `--from openai-evals`",
+            "name more files of the export behind this one: the list of `/output_items` of a run, or the \
+             JSONL file of items",
         );
     }
-    let criteria = eval.get("testing_criteria")?;
+    let reader = ItemReader { sending: sending(&sources), criteria: eval.and_then(criteria_of) };
+    if reader.criteria.is_none() {
+        let message = "no file has the graders of the eval; name it too";
+        importer.loss_once("grader", place, message);
+    }
+    if matches!(reader.sending, Sending::Recorded) && items.iter().all(|one| one.sent.is_none()) {
+        let rows: Vec<&Located> = items.iter().map(|one| one.item).collect();
+        importer.check_map_keys(&rows, place)?;
+    }
     for item in &items {
-        let test = read_item(importer, &mut draft, item, template, criteria)?;
+        let test = reader.read(importer, &mut draft, item)?;
         draft.tests.push(test);
     }
     Some(draft)
 }
 
-/// The data sources of the runs, wherever the export keeps them.
-fn data_sources<'l>(root: &'l Located, eval: &'l Located) -> Vec<&'l Located> {
-    let holders = [root, eval].into_iter().flat_map(|holder| {
-        let runs = holder.get("runs");
-        let runs = runs.map(|runs| runs.get("data").unwrap_or(runs));
-        let runs = runs.map(Located::items).unwrap_or_default();
-        [Some(holder), holder.get("run")].into_iter().flatten().chain(runs)
-    });
-    let mut sources: Vec<&Located> = Vec::new();
-    for source in holders.filter_map(|holder| holder.get("data_source")) {
-        if sources.iter().all(|known| !std::ptr::eq(*known, source)) {
-            sources.push(source);
-        }
-    }
-    sources
+fn criteria_of(eval: &Located) -> Option<&Located> {
+    eval.get("testing_criteria")
 }
 
-/// The items of the first run that has some, and how they are sent.
-fn items_and_template<'l>(sources: &[&'l Located]) -> (Vec<&'l Located>, Option<&'l Located>) {
-    for source in sources {
-        let content = source.get("source").and_then(|inner| inner.get("content"));
-        let items: Vec<&Located> = content
-            .map(Located::items)
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|entry| entry.get("item"))
-            .collect();
-        if !items.is_empty() {
-            let messages = source.get("input_messages");
-            return (items, messages.and_then(|messages| messages.get("template")));
-        }
-    }
-    (Vec::new(), None)
+/// How items become tests.
+struct ItemReader<'l> {
+    sending: Sending<'l>,
+    /// The graders; `None` if no file has the eval.
+    criteria: Option<&'l Located>,
 }
 
-fn read_item(
-    importer: &mut Importer<'_>,
-    draft: &mut SuiteDraft,
-    item: &Located,
-    template: Option<&Located>,
-    criteria: &Located,
-) -> Option<TestDraft> {
-    let vars = Map::new()
-        .with("item", item.map())
-        .with("sample", Map::new().with("output_text", ANSWER).with("output_json", ANSWER));
-    let mut test = match template {
-        Some(template) => {
-            let position = draft.tests.len() + 1;
-            let id = item.get("id").and_then(Located::text);
-            let id = draft.given_id(id.as_deref(), position);
+impl ItemReader<'_> {
+    fn read(
+        &self,
+        importer: &mut Importer<'_>,
+        draft: &mut SuiteDraft,
+        one: &ApiItem<'_>,
+    ) -> Option<TestDraft> {
+        let answer = Map::new().with("output_text", ANSWER).with("output_json", ANSWER);
+        let vars = Map::new().with("item", one.item.map()).with("sample", answer);
+        let mut test = self.without_checks(importer, draft, one, &vars)?;
+        importer.enter_test(&test.id);
+        match self.criteria {
+            Some(criteria) => {
+                let grader = ApiGrader { item: one.item, vars: &vars };
+                test.assertions = grader.checks(importer, draft, criteria);
+                test.criteria = None;
+            }
+            None => settle_criteria(importer, &mut test, one.item.span),
+        }
+        importer.leave_test();
+        Some(test)
+    }
+
+    fn without_checks(
+        &self,
+        importer: &mut Importer<'_>,
+        draft: &mut SuiteDraft,
+        one: &ApiItem<'_>,
+        vars: &Map,
+    ) -> Option<TestDraft> {
+        let list = match self.sending {
+            Sending::Template(template) => Some(filled(importer, template, vars)),
+            Sending::Key(key) => one.item.at_path(key).filter(|list| list.is_list()).cloned(),
+            Sending::Recorded => None,
+        };
+        if let Some(list) = list.or_else(|| one.sent.cloned()) {
+            let id = one.item.get("id").and_then(Located::text);
+            let id = draft.given_id(id.as_deref(), draft.tests.len() + 1);
             importer.enter_test(&id);
-            let filled = filled(importer, template, &vars);
-            let input = sendable(messages(importer, &filled).into());
+            let input = sendable(messages(importer, &list).into());
+            importer.leave_test();
             let mut test = TestDraft::new(id, input);
-            test.metadata = item.map();
+            test.metadata = one.item.map();
             test.metadata.remove("id");
-            test
+            if self.criteria.is_none() {
+                let map = FieldMap::proposed(std::slice::from_ref(one.item)).unwrap_or_default();
+                let key = map.key_of("expected_output");
+                let expected = key.and_then(|key| one.item.at_path(key));
+                test.expected_output = expected.and_then(Located::text).map(Value::from);
+            }
+            return Some(test);
         }
-        None => {
-            let rows = [item.clone()];
-            let map = FieldMap::proposed(&rows).unwrap_or_default();
-            let map = map.overlaid(importer.request.map);
-            let reader = RowReader { map: &map, ignored: &[], metadata: &[] };
-            let test = reader.read(importer, draft, item)?;
-            importer.enter_test(&test.id);
-            test
+        let map = FieldMap::proposed(std::slice::from_ref(one.item)).unwrap_or_default();
+        let map = match self.sending {
+            Sending::Key(key) => {
+                map.overlaid(Some(&FieldMap::parse(&format!("input={key}")).ok()?))
+            }
+            _ => map,
+        };
+        let map = map.overlaid(importer.map());
+        RowReader { map: &map, ignored: &[], metadata: &[] }.read(importer, draft, one.item)
+    }
+}
+
+/// The graders of an eval, for one item.
+struct ApiGrader<'a> {
+    item: &'a Located,
+    /// `item`, and `sample` with [`ANSWER`].
+    vars: &'a Map,
+}
+
+impl ApiGrader<'_> {
+    fn checks(
+        &self,
+        importer: &mut Importer<'_>,
+        draft: &mut SuiteDraft,
+        criteria: &Located,
+    ) -> Vec<Value> {
+        let mut checks: Vec<Map> = Vec::new();
+        for grader in criteria.items() {
+            checks.extend(self.check(importer, draft, grader));
         }
-    };
-    let mut checks: Vec<Map> = Vec::new();
-    for grader in criteria.items() {
-        checks.extend(check(importer, grader, &vars));
+        if checks.is_empty() {
+            let message = "no grader of this eval can be converted, so every answer passes";
+            importer.loss_once("nothing-checked", criteria.span, message);
+            checks.push(any_answer());
+        }
+        if checks.iter().all(has_no_weight) && !checks.is_empty() {
+            checks.push(any_answer());
+        }
+        unique_names(&mut checks);
+        checks.into_iter().map(Value::from).collect()
     }
-    if checks.is_empty() {
-        let message = "no grader of this eval can be converted, so every answer passes";
-        importer.loss_once("nothing-checked", criteria.span, message);
-        checks.push(any_answer());
+    fn check(
+        &self,
+        importer: &mut Importer<'_>,
+        draft: &mut SuiteDraft,
+        grader: &Located,
+    ) -> Option<Map> {
+        let vars = self.vars;
+        let kind = grader.get("type").and_then(Located::text).unwrap_or_default();
+        let name = grader.get("name").and_then(Located::text);
+        let field = |importer: &mut Importer<'_>, key: &str| {
+            let value = grader.get(key)?;
+            Some(rendered(importer, &value.text()?, vars, value.span))
+        };
+        let made = match kind.as_str() {
+            "string_check" => string_check(importer, grader, &field),
+            "text_similarity" => {
+                importer.loss_once("judged", grader.span, "a judge decides about similarity");
+                let reference = field(importer, "reference")?;
+                Some(rubric(format!("Means the same as: {reference}")))
+            }
+            "label_model" => {
+                importer.loss_once(
+                    "judged",
+                    grader.span,
+                    "the judge answers yes or no instead of a label",
+                );
+                let labels = grader.get("passing_labels").map(Located::texts).unwrap_or_default();
+                let text = prompt_text(importer, grader, vars).replace(ANSWER, "the answer");
+                Some(rubric(format!("{text}\n\nThe right label is {}.", labels.join(" or "))))
+            }
+            "score_model" => {
+                let text = prompt_text(importer, grader, vars);
+                let text = text
+                    .replace("{{", "{{{{")
+                    .replace("}}", "}}}}")
+                    .replace(ANSWER, "{{ answer }}");
+                let least = grader.get("pass_threshold").and_then(Located::number);
+                let judge = Map::new().with("type", "llm-judge").with("prompt", text);
+                // The score has no share: only whether it reaches the threshold counts.
+                let least = least.unwrap_or_else(|| Number::from(1));
+                Some(judge.with("weight", 0_u64).with("required", least))
+            }
+            "python" => self.python(importer, draft, grader),
+            _ => {
+                importer.loss(
+                    "grader",
+                    grader.span,
+                    format!("a grader of type `{kind}` is left out"),
+                );
+                None
+            }
+        };
+        made.map(|map| map.with_some("name", name))
     }
-    if checks.iter().all(has_no_weight) && !checks.is_empty() {
-        checks.push(any_answer());
+
+    /// A function `grade(sample, item)`, which the script beside the suite calls.
+    fn python(
+        &self,
+        importer: &mut Importer<'_>,
+        draft: &mut SuiteDraft,
+        grader: &Located,
+    ) -> Option<Map> {
+        let Some(source) = grader.get("source").and_then(Located::text) else {
+            importer.loss("grader", grader.span, "a Python grader without `source` is left out");
+            return None;
+        };
+        let least = grader.get("pass_threshold").and_then(Located::number);
+        if least.is_none() {
+            let message = "the grader has no `pass_threshold`, so only a score of 1 passes";
+            importer.loss_once("threshold", grader.span, message);
+        }
+        let message = "a script decides it, and only a converted suite runs scripts";
+        importer.note_code(grader.span, message);
+        let config = Map::new()
+            .with("type", "grade")
+            .with("value", source)
+            .with("threshold", least.unwrap_or_else(|| Number::from(1)))
+            .with("item", self.item.map());
+        Some(script_check(draft, ScriptLanguage::Python, None, config))
     }
-    unique_names(&mut checks);
-    test.assertions = checks.into_iter().map(Value::from).collect();
-    test.criteria = None;
-    importer.leave_test();
-    Some(test)
 }
 
 /// Messages with their references filled in. The content may be a text or a part with one.
@@ -158,48 +280,6 @@ fn rendered(importer: &mut Importer<'_>, text: &str, vars: &Map, span: Span) -> 
         importer.loss("template", span, format!("a template stays as it is: {reason}"));
         text.to_owned()
     })
-}
-
-fn check(importer: &mut Importer<'_>, grader: &Located, vars: &Map) -> Option<Map> {
-    let kind = grader.get("type").and_then(Located::text).unwrap_or_default();
-    let name = grader.get("name").and_then(Located::text);
-    let field = |importer: &mut Importer<'_>, key: &str| {
-        let value = grader.get(key)?;
-        Some(rendered(importer, &value.text()?, vars, value.span))
-    };
-    let made = match kind.as_str() {
-        "string_check" => string_check(importer, grader, &field),
-        "text_similarity" => {
-            importer.loss_once("judged", grader.span, "a judge decides about similarity");
-            let reference = field(importer, "reference")?;
-            Some(rubric(format!("Means the same as: {reference}")))
-        }
-        "label_model" => {
-            importer.loss_once(
-                "judged",
-                grader.span,
-                "the judge answers yes or no instead of a label",
-            );
-            let labels = grader.get("passing_labels").map(Located::texts).unwrap_or_default();
-            let text = prompt_text(importer, grader, vars).replace(ANSWER, "the answer");
-            Some(rubric(format!("{text}\n\nThe right label is {}.", labels.join(" or "))))
-        }
-        "score_model" => {
-            let text = prompt_text(importer, grader, vars);
-            let text =
-                text.replace("{{", "{{{{").replace("}}", "}}}}").replace(ANSWER, "{{ answer }}");
-            let least = grader.get("pass_threshold").and_then(Located::number);
-            let judge = Map::new().with("type", "llm-judge").with("prompt", text);
-            // The score has no share: only whether it reaches the threshold counts.
-            let least = least.unwrap_or_else(|| Number::from(1));
-            Some(judge.with("weight", 0_u64).with("required", least))
-        }
-        _ => {
-            importer.loss("grader", grader.span, format!("a grader of type `{kind}` is left out"));
-            None
-        }
-    };
-    made.map(|map| map.with_some("name", name))
 }
 
 fn string_check(

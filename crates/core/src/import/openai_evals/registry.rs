@@ -2,14 +2,15 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::model::Value;
+use crate::model::{Map, Value};
 use crate::source::Span;
 
-use super::super::assertion_draft::{exact_text, literal_pattern, rubric, text_check};
+use super::super::assertion_draft::{exact_text, literal_pattern, text_check};
 use super::super::foreign_file::ForeignFile;
 use super::super::importer::Importer;
 use super::super::located::{Located, LocatedEntry};
 use super::super::row::{AGREES, RowReader, settle_criteria};
+use super::super::script::{ScriptLanguage, script_check};
 use super::super::suite_draft::{SuiteDraft, TestDraft};
 use super::{ideal_of, sample_map};
 
@@ -71,14 +72,15 @@ fn read_eval(
     let samples = importer.open(&found, written.span)?;
     let rows = samples.rows().map(Located::items).unwrap_or_default();
     let class = entry.value.get("class").and_then(Located::text).unwrap_or_default();
-    let map = sample_map().overlaid(importer.request.map);
+    let map = sample_map().overlaid(importer.map());
     let reader =
         RowReader { map: &map, ignored: &["ideal", "completion"], metadata: &["metadata"] };
+    importer.check_map_keys(&rows.iter().collect::<Vec<_>>(), written.span)?;
     for row in rows {
         let mut test = reader.read(importer, draft, row)?;
         importer.enter_test(&test.id);
         let span = entry.value.get("class").map_or(entry.key_span, |class| class.span);
-        grade(importer, &mut test, &Graded { class: &class, args, row, span });
+        grade(importer, draft, &mut test, &Graded { class: &class, args, row, span });
         settle_criteria(importer, &mut test, row.span);
         importer.leave_test();
         test.tags.extend(tag.map(str::to_owned));
@@ -121,7 +123,12 @@ struct Graded<'a> {
     span: Span,
 }
 
-fn grade(importer: &mut Importer<'_>, test: &mut TestDraft, graded: &Graded<'_>) {
+fn grade(
+    importer: &mut Importer<'_>,
+    draft: &mut SuiteDraft,
+    test: &mut TestDraft,
+    graded: &Graded<'_>,
+) {
     let ideal = ideal_of(graded.row);
     let class = graded.class.rsplit([':', '.']).next().unwrap_or_default();
     let is_ignoring_case = graded.args.get("ignore_case").and_then(Located::as_bool) == Some(true);
@@ -146,22 +153,8 @@ fn grade(importer: &mut Importer<'_>, test: &mut TestDraft, graded: &Graded<'_>)
         }
         "Includes" if is_ignoring_case => text_check("icontains-any", ideal),
         "Includes" => text_check("contains-any", ideal),
-        "FuzzyMatch" => {
-            importer.loss_once(
-                "method",
-                graded.span,
-                "`FuzzyMatch` also ignores articles and punctuation, and accepts a part of `ideal`",
-            );
-            text_check("icontains-any", ideal)
-        }
-        "JsonMatch" => {
-            importer.loss_once(
-                "judged",
-                graded.span,
-                "a judge decides whether the JSON is the same",
-            );
-            rubric(format!("Is the same JSON as {}", ideal.join(" or ")))
-        }
+        "FuzzyMatch" => scripted(draft, "fuzzy-match", ideal),
+        "JsonMatch" => scripted(draft, "json-match", ideal),
         "ModelBasedClassify" => return classify(importer, test, graded, &ideal),
         _ => {
             let message = format!("the class `{class}` is left out; a judge compares with `ideal`");
@@ -173,6 +166,12 @@ fn grade(importer: &mut Importer<'_>, test: &mut TestDraft, graded: &Graded<'_>)
     };
     test.assertions.push(check.into());
     test.criteria = None;
+}
+
+/// A check that no assertion has, as a script beside the suite.
+fn scripted(draft: &mut SuiteDraft, kind: &str, ideal: Vec<String>) -> Map {
+    let config = Map::new().with("type", kind).with("value", ideal);
+    script_check(draft, ScriptLanguage::JavaScript, None, config)
 }
 
 fn classify(

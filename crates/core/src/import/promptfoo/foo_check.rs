@@ -29,6 +29,10 @@ const TEXT_TYPES: &[&str] = &[
     "contains-json",
     "levenshtein",
     "word-count",
+    "is-xml",
+    "contains-xml",
+    "rouge-n",
+    "bleu",
 ];
 
 /// Whether promptfoo has an assertion of this type.

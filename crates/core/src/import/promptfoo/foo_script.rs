@@ -93,6 +93,8 @@ impl CheckWriter<'_, '_> {
             config.insert("transform", transforms);
         }
         config.insert_some("config", assertion.data.get("config").map(Located::value));
+        let message = "a script decides it, and only a converted suite runs scripts";
+        self.importer.note_code(assertion.span(), message);
         let map = script_check(self.draft, language, path, config);
         Some(
             map.with(

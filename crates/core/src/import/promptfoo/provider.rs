@@ -6,6 +6,7 @@ use super::super::importer::Importer;
 use super::super::located::Located;
 use super::super::suite_draft::{SuiteDraft, slug};
 use super::foo_test::FooTest;
+use super::service::service_target;
 
 /// Services that speak the API of OpenAI: prefix, address, variable of the key.
 const COMPATIBLE: &[(&str, &str, &str)] = &[
@@ -38,7 +39,11 @@ const REQUEST_OPTIONS: &[&str] = &[
 pub(super) fn read_providers(importer: &mut Importer<'_>, root: &Located, draft: &mut SuiteDraft) {
     let Some(providers) = root.first_of(&["providers", "targets"]) else { return };
     for provider in providers.one_or_more() {
-        add_provider(importer, draft, provider);
+        if let Some(name) = add_provider(importer, draft, provider)
+            && !draft.answering.contains(&name)
+        {
+            draft.answering.push(name);
+        }
         if let Some(prompts) = provider.get("prompts") {
             let message = "every target gets every prompt; choose tests with `--filter`";
             importer.loss("provider", prompts.span, message);
@@ -80,20 +85,33 @@ fn add_provider(
     if is_there {
         return Some(name);
     }
-    let Some(mut target) = target(&id) else {
-        importer.loss(
-            "provider",
-            provider.span,
-            format!("`{id}` has no counterpart among the targets"),
-        );
-        return None;
+    let mut taken: &[&str] = &[];
+    let made = match service_target(&id, config) {
+        Some(made) => made.map(|service| {
+            taken = service.taken;
+            service.target
+        }),
+        None => target(&id).ok_or("no provider does the same"),
     };
+    let mut target = match made {
+        Ok(target) => target,
+        Err(reason) => {
+            let message = format!("`{id}` has no counterpart among the targets: {reason}");
+            importer.loss("provider", provider.span, message);
+            return None;
+        }
+    };
+    if id.starts_with("exec:") {
+        let message = "its program is started only from a converted suite";
+        importer.note_code(provider.span, message);
+    }
     let mut map = Map::new().with("name", name.as_str());
     let options = config.map(Located::entries).unwrap_or_default();
     let mut request = Map::new();
     for option in options {
         let key = option.key.as_str();
         match key {
+            _ if taken.contains(&key) => {}
             "apiBaseUrl" | "baseUrl" => target.insert("base_url", option.value.value()),
             "apiKeyEnvar" => {
                 let variable = option.value.text().unwrap_or_default();

@@ -221,6 +221,7 @@ fn csv_test(importer: &mut Importer<'_>, row: &Located) -> Located {
             key if key.starts_with("__expected") => {}
             "__prefix" => options.push(renamed("prefix")),
             "__suffix" => options.push(renamed("suffix")),
+            "__description" if is_blank => {}
             "__description" => test.push(renamed("description")),
             "__threshold" if !is_blank => test.push(renamed("threshold")),
             "__metric" if !is_blank => metric = Some(entry.value.clone()),

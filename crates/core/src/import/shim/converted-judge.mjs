@@ -4,6 +4,7 @@
 // check: `type`, `value`, and sometimes `threshold`, `negate`, `transform` and `function`. Every check is
 // decided as in promptfoo. With `score: value` the score of the check is printed, otherwise 1 or 0.
 
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -175,10 +176,193 @@ function distance(a, b) {
   return row[b.length];
 }
 
+/** As OpenAI Evals normalizes before it compares. */
+function normalized(text) {
+  const bare = text.toLowerCase().replace(/[!-/:-@[-`{-~]/g, '');
+  return bare.replace(/\b(a|an|the)\b/g, ' ').split(/\s+/).filter(Boolean).join(' ');
+}
+
+function isPartOfOther(text, other) {
+  const [a, b] = [normalized(text), normalized(other)];
+  return a === '' || b === '' ? a === b : a.includes(b) || b.includes(a);
+}
+
+/** As OpenAI Evals compares JSON: null is never right. */
+function isSameJson(found, wanted) {
+  if (found === null || wanted === null || found === undefined || wanted === undefined) return false;
+  if (typeof found !== 'object' || typeof wanted !== 'object') return found === wanted;
+  if (Array.isArray(found) !== Array.isArray(wanted)) return false;
+  if (Array.isArray(found) && found.length !== wanted.length) return false;
+  const keys = new Set([...Object.keys(found), ...Object.keys(wanted)]);
+  return [...keys].every((key) => isSameJson(found[key], wanted[key]));
+}
+
+/** Whether every `&` in a text of XML begins a reference. */
+const hasReferences = (text) => !/&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)/.test(text);
+
+/** The attributes of a start tag as `@_name`; undefined if one is not well-formed. */
+function xmlAttributes(written, prefixes) {
+  const found = {};
+  const known = new Set(prefixes);
+  for (const [, name, quoted] of written.matchAll(/([^\s=]+)\s*=\s*("[^"]*"|'[^']*')/g)) {
+    const value = quoted.slice(1, -1);
+    if (`@_${name}` in found || !hasReferences(value)) return undefined;
+    if (name.startsWith('xmlns:')) known.add(name.slice('xmlns:'.length));
+    found[`@_${name}`] = value;
+  }
+  const isKnown = (name) => !name.includes(':') || known.has(name.split(':')[0]);
+  return Object.keys(found).every((name) => isKnown(name.slice(2))) ? { found, known, isKnown } : undefined;
+}
+
+/** One element of XML that begins at `at`, as `{name, value, end}`; undefined if it is not well-formed. */
+function xmlElement(text, at, prefixes = new Set(['xml', 'xmlns'])) {
+  const name = '[\\p{L}_:][\\p{L}\\p{N}\\p{M}_:.\u00b7-]*';
+  const attribute = `\\s+${name}\\s*=\\s*(?:"[^"<]*"|'[^'<]*')`;
+  const start = new RegExp(`<(${name})((?:${attribute})*)\\s*(/?)>`, 'uy');
+  start.lastIndex = at;
+  const tag = start.exec(text);
+  const attributes = tag && xmlAttributes(tag[2], prefixes);
+  if (!attributes?.isKnown(tag[1])) return undefined;
+  const value = { ...attributes.found };
+  const whole = (content) => (Object.keys(value).length ? value : content.trim());
+  if (tag[3]) return { name: tag[1], value: whole(''), end: start.lastIndex };
+  let content = '';
+  for (let from = start.lastIndex; ; ) {
+    const next = text.indexOf('<', from);
+    const data = text.slice(from, next);
+    if (next < 0 || data.includes(']]>') || !hasReferences(data)) return undefined;
+    content += data;
+    const skipped = xmlSkipped(text, next);
+    if (skipped !== undefined) {
+      from = skipped;
+      continue;
+    }
+    const end = /<\/([^\s>]+)\s*>/y;
+    end.lastIndex = next;
+    const close = end.exec(text);
+    if (close) return close[1] === tag[1] ? { name: tag[1], value: whole(content), end: end.lastIndex } : undefined;
+    const child = xmlElement(text, next, attributes.known);
+    if (!child) return undefined;
+    const before = value[child.name];
+    value[child.name] = before === undefined ? child.value : [before, child.value].flat();
+    from = child.end;
+  }
+}
+
+/** The end of a comment, a section of characters or an instruction at `at`; undefined if there is none. */
+function xmlSkipped(text, at) {
+  for (const [begin, end] of [['<!--', '-->'], ['<![CDATA[', ']]>'], ['<?', '?>']]) {
+    if (!text.startsWith(begin, at)) continue;
+    const until = text.indexOf(end, at + begin.length);
+    const inside = text.slice(at + begin.length, until);
+    const isWhole = until >= 0 && !(begin === '<!--' && inside.includes('--'));
+    return isWhole && !/^xml\s/i.test(begin === '<?' ? inside : '') ? until + end.length : undefined;
+  }
+  return undefined;
+}
+
+/** The root of a document that is nothing but XML. */
+function xmlDocument(text) {
+  let at = (/^\uFEFF?(?:<\?xml\s[^?]*\?>)?/.exec(text) ?? [''])[0].length;
+  let root;
+  while (at < text.length) {
+    const doctype = /\s+|<!DOCTYPE\s[^[<>]*>/y;
+    doctype.lastIndex = at;
+    const skipped = doctype.test(text) ? doctype.lastIndex : xmlSkipped(text, at);
+    if (skipped !== undefined) {
+      at = skipped;
+      continue;
+    }
+    const element = root ? undefined : xmlElement(text, at);
+    if (!element) return undefined;
+    root = element;
+    at = element.end;
+  }
+  return root;
+}
+
+/** Whether the elements that are asked for are there, each as a path such as `root.item.name`. */
+function hasElements(root, value) {
+  const wanted = value?.requiredElements ?? value ?? [];
+  const paths = typeof wanted === 'string' ? wanted.split(',').map((path) => path.trim()) : wanted.map(String);
+  const has = (path) => {
+    let inner = { [root.name]: root.value };
+    for (const key of path.split('.')) {
+      if (typeof inner !== 'object' || !Object.hasOwn(inner, key)) return false;
+      inner = inner[key];
+    }
+    return true;
+  };
+  return paths.every(has);
+}
+
+function containsXml(text, value) {
+  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
+    const element = xmlElement(text, at);
+    if (element && hasElements(element, value)) return true;
+    if (element) at = element.end - 1;
+  }
+  return false;
+}
+
+/** How often each run of `size` words occurs. */
+function runsOf(words, size) {
+  const counts = new Map();
+  for (let at = 0; at + size <= words.length; at++) {
+    const run = words.slice(at, at + size).join(' ');
+    counts.set(run, (counts.get(run) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** How many runs of one text are in the other, each as often as it is there. */
+const shared = (runs, others) =>
+  [...runs].reduce((sum, [run, count]) => sum + Math.min(count, others.get(run) ?? 0), 0);
+
+/** BLEU with runs of up to four words, as many as the answer has. */
+function bleu(text, references) {
+  const wordsOf = (one) => one.toLowerCase().trim().split(/\s+/);
+  if (!text.trim()) return 0;
+  const words = wordsOf(text);
+  const others = references.map(wordsOf);
+  const far = (length) => Math.abs(length - words.length);
+  const [closest] = others.map((one) => one.length).sort((a, b) => far(a) - far(b) || a - b);
+  const logs = [];
+  for (let size = 1; size <= Math.min(4, words.length); size++) {
+    const runs = runsOf(words, size);
+    const most = Math.max(...others.map((other) => shared(runs, runsOf(other, size))));
+    logs.push(Math.log(most === 0 ? 1e-7 : most / (words.length - size + 1)));
+  }
+  const brevity = words.length > closest ? 1 : Math.exp(1 - closest / words.length);
+  return brevity * Math.exp(logs.reduce((a, b) => a + b) / logs.length);
+}
+
+/** ROUGE-1: how many words two texts share, with marks and endings such as `'s` as words of their own. */
+function rouge(text, reference) {
+  const wordsOf = (one) =>
+    one
+      .toLowerCase()
+      .replace(/\.{3}|[;@#$%&?!()[\]{}<>"]|--|[:,](?!\d)/g, ' $& ')
+      .replace(/([^.])\.([\])}>'\s]*)$/, '$1 . $2')
+      .replace(/([^'\s])('(?:s|m|d|ll|re|ve)|n't)(?=\s|$)/g, '$1 $2')
+      .replace(/(\S)'(?=\s|$)/g, "$1 '")
+      .replace(/\bcannot\b/g, 'can not')
+      .split(/\s+/)
+      .filter(Boolean);
+  const [words, others] = [wordsOf(text), wordsOf(reference)];
+  const both = shared(runsOf(words, 1), runsOf(others, 1));
+  return both === 0 ? 0 : (2 * both) / (words.length + others.length);
+}
+
+/** A check whose score counts: `value` in place of 1. */
+function scored(score, least) {
+  return { pass: score >= (check.threshold ?? least), score: check.negate ? 1 - score : score };
+}
+
 const lower = (text) => String(text).toLowerCase();
 const list = (value) => [value].flat().map(String);
 
-/** Checks of a text. Each says whether it holds. */
+/** Checks of a text. Each says whether it holds, or with which score. */
 const checks = {
   equals: (text, value) =>
     typeof value === 'object' ? isDeepStrictEqual(parsed(text)?.value, value) : text === String(value),
@@ -198,7 +382,16 @@ const checks = {
     const found = jsonObjects(text);
     return found.length > 0 && (value == null || found.some((one) => fits(one, value)));
   },
+  'fuzzy-match': (text, value) => list(value).some((one) => isPartOfOther(text, one)),
+  'json-match': (text, value) => list(value).some((one) => isSameJson(parsed(text)?.value, JSON.parse(one))),
   levenshtein: (text, value) => distance(text, String(value)) <= (check.threshold ?? 5),
+  'is-xml': (text, value) => {
+    const root = xmlDocument(text);
+    return root !== undefined && hasElements(root, value);
+  },
+  'contains-xml': containsXml,
+  bleu: (text, value) => scored(bleu(text, list(value)), 0.5),
+  'rouge-n': (text, value) => scored(rouge(text, String(value)), 0.75),
   'word-count': (text, value) => {
     const count = text.trim().split(/\s+/).filter(Boolean).length;
     if (typeof value !== 'object') return count === Number(value);
@@ -233,8 +426,17 @@ async function judge() {
     const score = holds.filter(Boolean).length / holds.length;
     return { pass: score === 1, score, reason: check.value.filter((_, at) => !holds[at]).join('; ') };
   }
+  if (check.type === 'program') {
+    const [command, ...more] = check.value;
+    const env = { ...process.env, WAZA_WORKSPACE_DIR: payload.workspace_path ?? '' };
+    const timeout = (check.timeout_seconds ?? 30) * 1000;
+    const ran = spawnSync(command, more, { input: text, env, timeout, encoding: 'utf8' });
+    const reason = ran.error?.message ?? (ran.status === 0 ? ran.stdout : ran.stderr || ran.stdout).trim();
+    return { pass: ran.status === 0, reason: reason || `${command} ends with ${ran.status ?? ran.signal}` };
+  }
   if (check.type !== 'javascript') {
-    return { pass: checks[check.type](text, check.value) };
+    const found = checks[check.type](text, check.value);
+    return typeof found === 'object' ? found : { pass: found };
   }
   const [, , path] = process.argv;
   if (path) {

@@ -74,6 +74,25 @@ def outcome(result):
     return (score > 0 if threshold is None else score >= threshold), score, None
 
 
+def grade(output):
+    """A grader of the OpenAI Evals API."""
+    try:
+        parsed = json.loads(output)
+    except ValueError:
+        parsed = None
+    calls = [call for message in payload["outputMessages"] for call in message.get("tool_calls") or []]
+    sample = {
+        "output_text": output,
+        "output_json": parsed,
+        "output_tools": calls,
+        "choices": [{"message": {"role": "assistant", "content": output, "tool_calls": calls}}],
+    }
+    scope = {}
+    exec(check["value"], scope)
+    score = float(scope["grade"](sample, check["item"]))
+    return score >= check["threshold"], score, f"grade returned {score:g}"
+
+
 def judge(output):
     if check["type"] == "expressions":
         calls = [call for message in payload["outputMessages"] for call in message.get("tool_calls") or []]
@@ -86,6 +105,8 @@ def judge(output):
         }
         failed = [code for code in check["value"] if not eval(code, dict(scope))]
         return not failed, 1 - len(failed) / len(check["value"]), "; ".join(failed)
+    if check["type"] == "grade":
+        return grade(output)
     if len(sys.argv) > 1:
         return outcome(run_file(sys.argv[1], check.get("function"), output))
     return outcome(run_code(check["value"], output))
