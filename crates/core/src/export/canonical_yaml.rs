@@ -46,7 +46,10 @@ pub fn suite_document(suite: &Suite, context: &Context<'_>, directory: &Utf8Path
 
 fn skills_value(skills: &[SkillSource], rebase: &Rebase<'_>) -> Value {
     let written = skills.iter().map(|source| {
-        let path = rebase.directory(&source.directory);
+        let mut path = rebase.directory(&source.directory);
+        if source.is_parent {
+            path += "/*";
+        }
         match &source.revision {
             Some(revision) => format!("git:{revision}:{path}").into(),
             None => path.into(),

@@ -4,6 +4,7 @@ mod canonical_json;
 mod canonical_yaml;
 mod convert;
 mod fields;
+mod harbor;
 mod hash;
 mod rebase;
 mod records;
@@ -15,11 +16,13 @@ use camino::Utf8Path;
 use crate::source::{Files, Sources};
 
 pub use crate::model::Loss;
+pub use workspace::shown_workspace;
 
 pub use canonical_json::{suite_value, test_document};
 pub use canonical_yaml::suite_document;
 pub(crate) use canonical_yaml::{STYLE, literal_references};
 pub use convert::converted_yaml;
+pub use harbor::{CopiedFile, HarborTask, HarborTasks, harbor_tasks};
 pub use hash::{TestHasher, test_hash};
 pub(crate) use records::CRITERIA_PLACEHOLDER;
 pub use records::{LoggedTest, logged_suite, test_ids, with_logged_tests};

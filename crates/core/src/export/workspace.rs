@@ -17,7 +17,7 @@ use super::hash::{file_digest, hex};
 use super::rebase::Rebase;
 
 /// For `show --format json`: paths start at the repository root.
-pub(super) fn shown_workspace(workspace: &Workspace, root: &Utf8Path) -> Value {
+pub fn shown_workspace(workspace: &Workspace, root: &Utf8Path) -> Value {
     let from_root = |path: &Utf8Path| match path.strip_prefix(root) {
         Ok(rest) => format!("/{rest}"),
         Err(_) => path.to_string(),
@@ -25,7 +25,7 @@ pub(super) fn shown_workspace(workspace: &Workspace, root: &Utf8Path) -> Value {
     let hook = |hook: &Hook| {
         Map::new()
             .with("command", command_value(&hook.command))
-            .with_some("cwd", hook.cwd.as_deref())
+            .with_some("cwd", hook_cwd(hook))
             .with("timeoutSeconds", hook.timeout_seconds)
     };
     let repos = workspace.repos.iter();
@@ -55,7 +55,7 @@ pub(super) fn written_workspace(workspace: &Workspace, rebase: &Rebase<'_>) -> V
         };
         Map::new()
             .with("command", command)
-            .with_some("cwd", hook.cwd.as_deref())
+            .with_some("cwd", hook_cwd(hook))
             .with("timeout_seconds", hook.timeout_seconds)
     };
     let repos = workspace.repos.iter();
@@ -84,7 +84,7 @@ pub(super) fn written_workspace(workspace: &Workspace, rebase: &Rebase<'_>) -> V
 pub(super) fn hashed_workspace(workspace: &Workspace, template: Option<&str>) -> Value {
     let hook = |hook: &Hook| {
         let command = command_value(&hook.command);
-        Map::new().with("command", command).with_some("cwd", hook.cwd.as_deref())
+        Map::new().with("command", command).with_some("cwd", hook_cwd(hook))
     };
     // The commit says what is in a repository; where a copy of it lies depends on the machine.
     let name = |path: &Utf8Path| path.file_name().unwrap_or_default().to_owned();
@@ -101,6 +101,11 @@ pub(super) fn hashed_workspace(workspace: &Workspace, template: Option<&str>) ->
     map.insert_some("env", filled(env_map(workspace)));
     map.insert_some("image", image);
     map.into()
+}
+
+/// As it is written; `.` is the workspace itself.
+fn hook_cwd(hook: &Hook) -> Option<&str> {
+    hook.cwd.as_deref().map(|cwd| if cwd.is_empty() { "." } else { cwd })
 }
 
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
@@ -178,7 +183,7 @@ workspace:
   repos: [{repo: https://example.org/a.git, commit: 3f2a91c, path: lib, ancestor: 2, sparse: [src]}]
   setup: {command: [node, ./prepare.mjs], timeout_ms: 1500, cwd: lib}
   teardown: rm -rf x
-  hooks: {before_all: [make], after_all: make clean}
+  hooks: {before_all: [make], after_all: {command: make clean, cwd: .}}
   ignore: [node_modules/]
   cwd: lib
   env: {A: '1', B: x}
@@ -211,7 +216,8 @@ tests:
             r#""beforeAll":{"command":["make"],"timeoutSeconds":300},"#,
             r#""setup":{"command":["node","./prepare.mjs"],"cwd":"lib","timeoutSeconds":2},"#,
             r#""teardown":{"command":"rm -rf x","timeoutSeconds":300},"#,
-            r#""afterAll":{"command":"make clean","timeoutSeconds":300},"ignore":["node_modules/"],"#,
+            r#""afterAll":{"command":"make clean","cwd":".","timeoutSeconds":300},"#,
+            r#""ignore":["node_modules/"],"#,
         );
         let docker = r#""setupCache":true,"docker":{"image":"python:3","memory":"2g","cpus":"1"}}"#;
         let first =

@@ -20,11 +20,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
   - id: b
     criteria: Answers in one line
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
 ```
 
 ## Instead
@@ -34,11 +34,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
   - id: b
     criteria: Answers in one line
     input: What is the mean of column c?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
 ```
 
 ## Why

@@ -91,8 +91,8 @@ pub struct TranspileOptions<'a> {
     pub directory: &'a Utf8Path,
     /// The repository root, absolute.
     pub root: &'a Utf8Path,
-    /// Where readers of the written files start relative paths, absolute; `None` if it is not the same
-    /// for all files.
+    /// The directory of the skill that the suite lies in, absolute; paths in the written files start
+    /// there. `None` leaves them as written.
     pub skill_root: Option<&'a Utf8Path>,
     pub format: Format,
     pub audience: Audience,

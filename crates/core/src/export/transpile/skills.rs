@@ -20,11 +20,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer, runs_per_query: 3}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call, runs_per_query: 3}]
   - id: b
     criteria: Analyses the table
     input: What is the largest value of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer, runs_per_query: 5}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call, runs_per_query: 5}]
 ```
 
 ## Instead
@@ -35,11 +35,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
   - id: b
     criteria: Analyses the table
     input: What is the largest value of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
 ```
 
 ## Why
