@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Map, Marks, RubricItem, Score, Value};
+use crate::model::{Map, Marks, Number, RubricItem, Score, Value};
 
 use super::json::{objects_in, parse};
 use super::scored::{as_number, cut, described, non_blank_text, read_scored, text_of};
@@ -22,6 +22,16 @@ impl Decision {
         match self {
             Self::Satisfied(holds) => Score::when(holds),
             Self::Points(points) => Score::of_share(points / 10.0),
+        }
+    }
+
+    /// As the judge replied it.
+    pub fn to_value(self) -> Value {
+        match self {
+            Self::Satisfied(holds) => Value::Bool(holds),
+            Self::Points(points) => {
+                Number::parse(&points.to_string()).map_or(Value::Null, Value::Number)
+            }
         }
     }
 }

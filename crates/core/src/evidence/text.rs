@@ -103,7 +103,10 @@ impl<'a> Rendering<'a> {
 
     fn file(&self, file: &FileRef) -> Result<Option<String>, Fault> {
         Ok(match self.attachments {
-            FilesMode::Inline => Some(inline_file(file, self.files)?),
+            FilesMode::Inline => {
+                let path = self.place_of(file).unwrap_or(&file.value);
+                Some(inline_file(file, path, self.files)?)
+            }
             FilesMode::Paths => {
                 let path = attribute(self.path_of(file)?);
                 Some(format!("<file path=\"{path}\"/>"))
@@ -114,11 +117,15 @@ impl<'a> Rendering<'a> {
 
     /// The place in the workspace, else the absolute path.
     fn path_of<'f>(&'f self, file: &'f FileRef) -> Result<&'f str, Fault> {
-        let is_source = |placed: &&PlacedFile| Some(&placed.source) == file.path.as_ref();
-        match self.placed.iter().find(is_source) {
-            Some(placed) => Ok(&placed.path),
+        match self.place_of(file) {
+            Some(place) => Ok(place),
             None => unchanged_path(file, self.files),
         }
+    }
+
+    fn place_of(&self, file: &FileRef) -> Option<&str> {
+        let is_source = |placed: &&PlacedFile| Some(&placed.source) == file.path.as_ref();
+        self.placed.iter().find(is_source).map(|placed| placed.path.as_str())
     }
 
     /// The path is absolute in every mode, so that the image can be opened.
@@ -171,12 +178,16 @@ mod tests {
     #[test]
     fn files_in_the_workspace_are_named_by_their_place_there() {
         let placed = [PlacedFile { source: "/p/a.txt".into(), path: "files/a.txt".to_owned() }];
-        let files = MemoryFiles::new();
-        let rendering =
-            Rendering { placed: &placed, ..Rendering::for_chat(FilesMode::Paths, &files) };
-        let block = Block::File(file("./files/a.txt", "/p/a.txt"));
-        let shown = rendering.message(&Message::new(Role::User, vec![block])).unwrap();
-        assert_eq!(shown, "<file path=\"files/a.txt\"/>");
+        let files = MemoryFiles::new().with("/p/a.txt", "one");
+        for (mode, shown) in [
+            (FilesMode::Paths, "<file path=\"files/a.txt\"/>"),
+            (FilesMode::Inline, "<file path=\"files/a.txt\">\none\n</file>"),
+        ] {
+            let rendering = Rendering { placed: &placed, ..Rendering::for_chat(mode, &files) };
+            let block = Block::File(file("../p/a.txt", "/p/a.txt"));
+            let message = Message::new(Role::User, vec![block]);
+            assert_eq!(rendering.message(&message).unwrap(), shown);
+        }
     }
 
     fn blocks() -> Vec<Block> {

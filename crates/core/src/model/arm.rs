@@ -14,6 +14,8 @@ pub struct SkillSource {
     pub written: String,
     /// Absolute: a directory with a SKILL.md, or one that holds such directories.
     pub directory: Utf8PathBuf,
+    /// Only the directories in it are skills: `DIR/*`.
+    pub is_parent: bool,
     /// The git revision at which the directory is taken; as it is on disk if `None`.
     pub revision: Option<String>,
 }

@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
+use super::evidence_part::EvidencePart;
 use super::expected::Expected;
 use super::grading::{GradingContext, Step};
+use super::ignore_list::IgnoreList;
 use super::judge_prompt::JudgePrompt;
 use super::measurement::Measurement;
 use super::number::Number;
@@ -55,6 +57,36 @@ pub struct WorkspaceView<'a> {
     /// Every file that the agent finds, in byte order; `None` where repositories, hooks or attached
     /// files add to them.
     pub files: Option<&'a [String]>,
+    /// What the suite ignores.
+    pub ignore: Option<&'a IgnoreList>,
+    /// The `.gitignore` files that the agent finds, by directory; none where `files` is unknown.
+    pub gitignores: &'a [(String, IgnoreList)],
+}
+
+impl WorkspaceView<'_> {
+    /// Whether it is known that a file is not part of the evidence. Nothing below an excluded directory is.
+    pub fn is_ignored(&self, path: &str) -> bool {
+        let directories = path.match_indices('/').map(|(end, _)| (&path[..end], true));
+        directories.chain([(path, false)]).any(|(path, is_directory)| {
+            let own = self.ignore.and_then(|list| list.decide(path, is_directory));
+            own.or_else(|| self.decide_by_files(path, is_directory)).unwrap_or(false)
+        })
+    }
+
+    /// The file in the nearest directory decides.
+    fn decide_by_files(&self, path: &str, is_directory: bool) -> Option<bool> {
+        let mut directory = path;
+        while !directory.is_empty() {
+            directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
+            let found = self.gitignores.iter().find(|(place, _)| place == directory);
+            let below = path[directory.len()..].trim_start_matches('/');
+            let decided = found.and_then(|(_, list)| list.decide(below, is_directory));
+            if decided.is_some() {
+                return decided;
+            }
+        }
+        None
+    }
 }
 
 /// A configured check of one assertion type. Pure: it never does I/O.
@@ -118,6 +150,21 @@ pub trait Check: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// What of the evidence it demands something of. Empty if it only measures numbers, or only forbids
+    /// something.
+    fn parts(&self) -> Vec<EvidencePart> {
+        match self.members() {
+            [] => vec![EvidencePart::Answer],
+            members => {
+                let parts = members.iter().flat_map(|member| member.assertion.parts());
+                let mut parts: Vec<EvidencePart> = parts.collect();
+                parts.sort_unstable();
+                parts.dedup();
+                parts
+            }
+        }
+    }
+
     /// The files that it runs, as far as they can be told. They must not change while a suite runs.
     fn script_files(&self) -> Vec<Utf8PathBuf> {
         Vec::new()
@@ -133,6 +180,11 @@ pub trait Check: fmt::Debug + Send + Sync {
     /// The files that the agent must not see: they would tell it what it is judged by.
     fn hidden_files(&self) -> Vec<Utf8PathBuf> {
         self.script_files()
+    }
+
+    /// The directory of these files, if they are all below one that the author named.
+    fn hidden_directory(&self) -> Option<&Utf8Path> {
+        None
     }
 
     /// Whether grading it takes a judge.
@@ -204,6 +256,14 @@ impl Assertion {
     /// Whether the author defined the type. Names of built-in types are always borrowed.
     pub fn is_custom(&self) -> bool {
         matches!(self.type_name, Cow::Owned(_))
+    }
+
+    /// What it looks at.
+    pub fn parts(&self) -> Vec<EvidencePart> {
+        match &self.common.file {
+            Some(_) => vec![EvidencePart::Files],
+            None => self.check.parts(),
+        }
     }
 
     /// What it asserts, with a `NOT:` where it is negated (spec 12.5).

@@ -17,6 +17,8 @@ crate::words! {
         Script = "script",
         Measure = "measure",
         Record = "record",
+        /// On its way to or from a worker.
+        Queue = "queue",
     }
 }
 
@@ -42,6 +44,10 @@ crate::words! {
         Tampered = "tampered",
         EmptyReply = "empty-reply",
         NotOffered = "not-offered",
+        /// No worker could run the case.
+        NoWorker = "no-worker",
+        /// Every worker that began the case was lost.
+        LostWorker = "lost-worker",
     }
 }
 

@@ -12,6 +12,7 @@ use super::grade::{AssertionGrade, Fault, Gate, Grade, Marks};
 use super::message::Message;
 use super::subject::SubjectName;
 use super::value::Map;
+use super::votes::{JudgeReadings, Votes};
 use super::workspace::HookCommand;
 
 /// A question that grading cannot answer by itself.
@@ -51,6 +52,8 @@ pub struct CommandQuestion {
     pub overlay: Option<Utf8PathBuf>,
     /// Every file of the overlay, which must be what it was when the suite was loaded; absolute.
     pub overlay_files: Vec<Utf8PathBuf>,
+    /// Its directories, and its links to directories; absolute.
+    pub overlay_others: Vec<Utf8PathBuf>,
     pub timeout_seconds: u64,
     /// Files to return, as a pattern below the copy.
     pub collect: Option<String>,
@@ -120,10 +123,22 @@ pub const NOT_RUN: &str = "not run";
 
 /// What grading needs to know besides the evidence.
 #[derive(Debug, Clone, Copy)]
-pub struct GradingOptions {
+pub struct GradingOptions<'a> {
     /// The pass threshold.
     pub pass: f64,
     pub judging: Judging,
+    /// How often judges read an answer; if `None`, as often as assertions say.
+    pub readings: Option<&'a dyn JudgeReadings>,
+}
+
+impl GradingOptions<'_> {
+    /// The votes of an assertion with this judge of its own.
+    pub(crate) fn votes(&self, judge: Option<&str>, written: Option<Votes>) -> Votes {
+        match self.readings {
+            Some(readings) => readings.votes(judge, written),
+            None => written.unwrap_or_default(),
+        }
+    }
 }
 
 /// The position of an assertion in its test: its index in the list, below that of its composite.
@@ -146,7 +161,7 @@ impl AssertionPath<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct GradingContext<'a> {
     pub evidence: &'a Evidence<'a>,
-    pub options: GradingOptions,
+    pub options: GradingOptions<'a>,
     pub common: &'a CommonOptions,
     pub name: &'a str,
     /// The content of the file that the assertion names.
@@ -159,7 +174,7 @@ impl<'a> GradingContext<'a> {
     /// For the assertion at index `at` of the test.
     pub(crate) fn of_test(
         evidence: &'a Evidence<'a>,
-        options: GradingOptions,
+        options: GradingOptions<'a>,
         answers: &'a Answers,
         at: usize,
     ) -> Self {

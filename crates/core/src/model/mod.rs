@@ -5,11 +5,13 @@ mod assertion;
 mod base64;
 mod command_word;
 mod evidence;
+mod evidence_part;
 mod execution;
 mod expected;
 mod grade;
 mod grading;
 mod id;
+mod ignore_list;
 mod json_text;
 mod judge_prompt;
 mod loss;
@@ -24,6 +26,7 @@ mod suite;
 mod test;
 mod transcript;
 mod value;
+mod votes;
 mod word;
 mod workspace;
 
@@ -35,6 +38,7 @@ pub(crate) use base64::{from_base64, to_base64};
 pub(crate) use command_word::has_script_extension;
 pub use command_word::looks_like_path;
 pub use evidence::Evidence;
+pub use evidence_part::EvidencePart;
 pub use execution::{Execution, OnTimeout, Verdicts};
 pub use expected::Expected;
 pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
@@ -44,6 +48,7 @@ pub use grading::{
     ScriptQuestion, Step,
 };
 pub use id::TestId;
+pub use ignore_list::IgnoreList;
 pub use json_text::JsonStyle;
 pub(crate) use json_text::{JsonObject, write_json_list};
 pub use judge_prompt::{JudgePrompt, JudgeTemplate, JudgeVariable, PromptFile, TemplatePart};
@@ -61,6 +66,7 @@ pub use transcript::{
     Call, SessionFacts, SkillEvents, SkillUse, SkillUseKind, Tokens, Transcript, answer_of,
 };
 pub use value::{Map, Value};
+pub use votes::{JudgeReadings, Votes};
 pub use word::Words;
 pub use workspace::{
     ContainerSettings, FileChanges, Hook, HookCommand, KeepRule, RepoOrigin, Workspace,

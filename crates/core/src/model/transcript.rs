@@ -32,6 +32,8 @@ pub struct Transcript {
 /// What an agent says about itself and its session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionFacts {
+    /// The provider that runs the agent.
+    pub agent: Option<String>,
     /// Version of the agent.
     pub version: Option<String>,
     pub id: Option<String>,
@@ -42,6 +44,8 @@ pub struct SessionFacts {
     pub permission_denials: Option<Vec<String>>,
     /// Events of types that the reader does not know.
     pub unknown_events: u64,
+    /// Of a stored answer: the sandbox that the agent ran in.
+    pub sandbox: Option<String>,
 }
 
 /// Which skills an agent knew and which it used, by the rule of each agent (spec 18.3).
@@ -54,9 +58,14 @@ pub struct SkillEvents {
 }
 
 impl SkillEvents {
+    /// Whether a catalogue has the skill.
+    pub fn is_offered(&self, name: &str) -> bool {
+        self.offered.as_ref().is_some_and(|names| names.iter().any(|one| one == name))
+    }
+
     /// The prompt asked for a skill by its name. It is a use only if the agent has such a skill.
     pub fn add_explicit(&mut self, name: &str) {
-        let is_offered = self.offered.as_ref().is_some_and(|names| names.iter().any(|n| n == name));
+        let is_offered = self.is_offered(name);
         if let (true, Some(used)) = (is_offered, &mut self.used) {
             let (name, how) = (name.to_owned(), SkillUseKind::Explicit);
             used.insert(0, SkillUse { name, how, ok: true, call: None, subagent: false });

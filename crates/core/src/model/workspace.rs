@@ -58,7 +58,7 @@ pub enum RepoOrigin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
     pub command: HookCommand,
-    /// Below the workspace; the `cwd` of the workspace if `None`.
+    /// Below the workspace, empty for the workspace itself; the `cwd` of the workspace if `None`.
     pub cwd: Option<String>,
     pub timeout_seconds: u64,
     /// The directory of the file that holds the hook; scripts are looked up there.
@@ -124,6 +124,6 @@ pub trait WorkspaceFiles: fmt::Debug + Sync {
     /// workspace only.
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Fault>;
 
-    /// Every file that is part of the evidence, in byte order.
+    /// Every file but those in `.git`, in byte order; also what is not part of the evidence.
     fn list(&self) -> Result<&[String], Fault>;
 }
