@@ -1,13 +1,13 @@
 //! `command`: a program succeeds in a copy of the workspace, where hidden tests may be laid over what
 //! the agent left (spec 17.5).
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::Diagnostic;
 use crate::evidence::{ScriptEnd, read_script};
 use crate::model::{
-    Answer, Check, CommandAnswer, CommandQuestion, CommonOptions, Fault, FaultKind, GradingContext,
-    HookCommand, Map, Marks, Question, Stage, Step, TestView, Value,
+    Answer, Check, CommandAnswer, CommandQuestion, CommonOptions, EvidencePart, Fault, FaultKind,
+    GradingContext, HookCommand, Map, Marks, Question, Stage, Step, TestView, Value,
 };
 use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::source::Span;
@@ -211,6 +211,7 @@ impl CommandCheck {
             cwd: self.cwd.clone(),
             overlay: overlay.and_then(|overlay| overlay.path.clone()),
             overlay_files: overlay.map(|overlay| overlay.files.clone()).unwrap_or_default(),
+            overlay_others: overlay.map(|overlay| overlay.others.clone()).unwrap_or_default(),
             timeout_seconds: self.timeout_seconds,
             collect: match &self.measure {
                 CommandMeasure::Junit(glob) => Some(glob.clone()),
@@ -348,6 +349,10 @@ impl Check for CommandCheck {
         vec![("command", "only the command line is written".to_owned())]
     }
 
+    fn parts(&self) -> Vec<EvidencePart> {
+        vec![EvidencePart::Files]
+    }
+
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         match context.answer(KEY) {
             None if context.evidence.workspace.is_none() => {
@@ -371,6 +376,10 @@ impl Check for CommandCheck {
 
     fn script_files(&self) -> Vec<Utf8PathBuf> {
         self.overlay.as_ref().map(|overlay| overlay.files.clone()).unwrap_or_default()
+    }
+
+    fn hidden_directory(&self) -> Option<&Utf8Path> {
+        self.overlay.as_ref()?.path.as_deref()
     }
 }
 
@@ -524,6 +533,7 @@ mod tests {
                 cwd: Some("app".to_owned()),
                 overlay: Some("/p/hidden".into()),
                 overlay_files: overlay_files.clone(),
+                overlay_others: vec!["/p/hidden/t".into()],
                 timeout_seconds: 9,
                 collect: Some("out/*.xml".to_owned()),
             }))

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Call, Check, CommonOptions, Fault, GradingContext, Map, Measurement, Number, Step, Transcript,
+    Check, CommonOptions, EvidencePart, Fault, GradingContext, Map, Measurement, Number, Step,
+    Transcript,
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::syntax::fields::{Field, Shape};
@@ -12,7 +13,7 @@ use super::kind::AssertionKind;
 use super::metric::{Limit, Metric, grade_limits, limits_to_map, read_limits, rounded};
 use super::read::{AMOUNT, COUNT};
 use super::text_value::empty_value;
-use super::tool_names::is_tool;
+use super::tool_names::CalledTools;
 
 declare_codes! {
     NO_LIMITS = "no-limits", Blocking, Assertion, r#"A check of limits does not set any limit.
@@ -163,24 +164,30 @@ impl Exploration {
     }
 
     fn check(&self, transcript: &Transcript) -> Result<Finding, Fault> {
-        let calls = transcript.calls.as_deref();
-        let calls = calls.ok_or_else(|| Fault::not_reported(Measurement::ToolCalls))?;
-        if calls.is_empty() {
+        let called = CalledTools::of(transcript)?;
+        if called.calls.is_empty() {
             // A ratio needs at least one call.
             return Ok(Finding {
                 holds: false,
                 text: "exploration ratio: no tool calls".to_owned(),
             });
         }
-        let exploring: Vec<String> = self.tools.iter().map(|tool| tool.to_lowercase()).collect();
+        let mut exploring: Vec<String> =
+            self.tools.iter().map(|tool| tool.to_lowercase()).collect();
         // Reading from the web has names of its own in the default.
-        let is_default = exploring == Self::TOOLS;
-        let explores = |call: &&Call| {
-            exploring.contains(&call.tool.to_lowercase())
-                || exploring.iter().any(|tool| is_tool(tool, &call.tool))
-                || (is_default && is_tool("fetch", &call.tool))
+        if exploring == Self::TOOLS {
+            exploring.push("fetch".to_owned());
+        }
+        let explores = |at: &usize| {
+            exploring.contains(&called.calls[*at].tool.to_lowercase())
+                || exploring.iter().any(|tool| called.is_of(*at, tool))
         };
-        let ratio = calls.iter().filter(explores).count() as f64 / calls.len() as f64;
+        let (explored, others): (Vec<usize>, Vec<usize>) =
+            (0..called.calls.len()).partition(explores);
+        for tool in &exploring {
+            called.refuse_hidden(tool, others.iter().copied())?;
+        }
+        let ratio = explored.len() as f64 / called.calls.len() as f64;
         let is_near =
             |ratio: f64| (ratio - self.target.value()).abs() <= self.tolerance.value() + TOLERANCE;
         let holds = is_near(ratio);
@@ -242,6 +249,10 @@ impl Check for ExecutionMetrics {
         vec!["Execution within metric bounds".to_owned()]
     }
 
+    fn parts(&self) -> Vec<EvidencePart> {
+        Vec::new()
+    }
+
     fn measures(&self) -> Vec<Measurement> {
         let limits = self.limits.iter().filter_map(|limit| limit.metric.measurement());
         limits.chain(self.exploration.as_ref().map(|_| Measurement::ToolCalls)).collect()
@@ -260,7 +271,7 @@ impl Check for ExecutionMetrics {
 mod tests {
     use super::super::testing::{Trial, read};
     use super::*;
-    use crate::model::{SessionFacts, Tokens, Value};
+    use crate::model::{Call, SessionFacts, Tokens, Value};
 
     fn call(tool: &str) -> Call {
         Call::new("", tool, Value::Null)
@@ -388,6 +399,18 @@ mod tests {
         ] {
             assert_eq!(ratio(options, tools), (score, text.to_owned()), "{tools:?}");
         }
+    }
+
+    #[test]
+    fn the_ratio_of_an_agent_that_explores_by_commands_is_not_measured() {
+        let transcript = || Transcript {
+            calls: Some(vec![call("command_execution"), call("file_change")]),
+            ..Transcript::of_text("ok")
+        };
+        let fault = trial("target_exploration_ratio: 0.5", transcript()).fault();
+        assert!(fault.message.contains("Codex has no tool for it"), "{}", fault.message);
+        let options = "target_exploration_ratio: 0.5, exploration_tools: [command_execution]";
+        assert_eq!(trial(options, transcript()).marks().score.value(), 1.0);
     }
 
     #[test]

@@ -23,6 +23,16 @@ impl FilePattern {
         Self { matcher: glob.compile_matcher(), text: glob.text, span }
     }
 
+    /// The path that it is, if it has no wildcards.
+    pub(super) fn literal(&self) -> Option<&str> {
+        (!self.text.contains(['*', '?', '[', '{', '\\'])).then_some(&self.text)
+    }
+
+    /// Whether it matches only files in `.git`.
+    pub(super) fn is_in_git(&self) -> bool {
+        self.text.split('/').any(|part| part == ".git")
+    }
+
     pub(super) fn matches(&self, path: &str) -> bool {
         self.matcher.is_match(path)
     }

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Check, CommonOptions, Evidence, Fault, FileChanges, GradingContext, Map, Marks, Score, Step,
-    TestView,
+    Check, CommonOptions, Evidence, EvidencePart, Fault, FileChanges, GradingContext, Map, Marks,
+    Score, Step, TestView, WorkspaceFiles, WorkspaceView,
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::source::{Span, Spanned};
@@ -17,7 +17,8 @@ use super::subject::missing_workspace;
 use super::text_value::{empty_value, quoted};
 
 declare_codes! {
-    UNMATCHED_GLOB = "unmatched-glob", Warning, Assertion, r#"A pattern matches no file of the template, and nothing else puts files into the workspace.
+    UNMATCHED_GLOB = "unmatched-glob", Warning, Assertion, r#"A pattern of `files` can never match: it is about an old file that is not in the template, a new file that is in the
+template, a change of an ignored file, or a file in `.git`.
 
 ## Example
 ```yaml
@@ -50,8 +51,10 @@ let total = 0
 ```
 
 ## Why
-A file that does not exist cannot be modified or deleted, and stays unchanged whatever the agent does. Patterns start
-at the workspace; `**/` matches any number of directories.
+A file that does not exist cannot be modified or deleted, and stays unchanged whatever the agent does; a file that
+exists cannot be created. Changes of files that the workspace ignores are not recorded. Patterns start at the workspace;
+`**/` matches any number of directories. Where repositories, hooks or attached files add to the template, only what
+holds without knowing them is reported.
 "#;
 }
 
@@ -166,8 +169,8 @@ struct Stated {
 /// What is known about the files of a case.
 struct KnownFiles<'a> {
     changes: &'a FileChanges,
-    /// Every file; `None` when the workspace is gone.
-    all: Option<&'a [String]>,
+    /// `None` when it is gone.
+    workspace: Option<&'a dyn WorkspaceFiles>,
 }
 
 impl<'a> KnownFiles<'a> {
@@ -175,15 +178,14 @@ impl<'a> KnownFiles<'a> {
         let Some(changes) = &evidence.transcript.files else {
             return Err(Fault::not_measured("the files of the workspace"));
         };
-        let all = evidence.workspace.map(|workspace| workspace.list()).transpose()?;
-        Ok(Self { changes, all })
+        Ok(Self { changes, workspace: evidence.workspace })
     }
 
-    /// The files that match. Without the workspace, what the agent wrote is known to exist, and whether
+    /// The files that match, also those that are not evidence. Without the workspace, what the agent wrote is known to exist, and whether
     /// other files do is unknown.
     fn existing(&self, pattern: &FilePattern) -> Result<Vec<&'a str>, Fault> {
-        if let Some(all) = self.all {
-            return Ok(pattern.find(all));
+        if let Some(workspace) = self.workspace {
+            return Ok(pattern.find(workspace.list()?));
         }
         let mut found = pattern.find(&self.changes.created);
         found.extend(pattern.find(&self.changes.modified));
@@ -253,10 +255,30 @@ impl Stated {
         Finding { holds: true, text: format!("{} was {what}", self.pattern.with_names(&found)) }
     }
 
-    /// A pattern about files that must be there before the agent starts.
-    fn needs_file(&self) -> bool {
-        use FileStatement::{Deleted, Modified, Unchanged};
-        matches!(self.statement, Modified | Deleted | Unchanged)
+    /// Why no file can be what the pattern is about, and what to do.
+    fn why_never(&self, workspace: &WorkspaceView<'_>) -> Option<(&'static str, &'static str)> {
+        use FileStatement::{Absent, Created, Exists};
+        let (pattern, literal) = (&self.pattern, self.pattern.literal());
+        let is_about_changes = !matches!(self.statement, Exists | Absent);
+        if pattern.is_in_git() {
+            let help = "remove the pattern; `command` can run git in the workspace";
+            return Some(("cannot match: `files` does not look into `.git`", help));
+        }
+        if is_about_changes && literal.is_some_and(|path| workspace.is_ignored(path)) {
+            let help = "check it with `exists` or `absent`, or stop ignoring the file";
+            return Some(("cannot match: changes of ignored files are not recorded", help));
+        }
+        let files = workspace.files?;
+        let is_known = |path: &str| files.binary_search_by(|file| file.as_str().cmp(path)).is_ok();
+        if self.statement == Created && literal.is_some_and(is_known) {
+            let help = "use `modified`, or remove the file from the template";
+            return Some(("is in the template, so it cannot be created", help));
+        }
+        // All others need a file that is there before the agent starts.
+        let needs_file = is_about_changes && self.statement != Created;
+        let help = "correct the pattern; it starts at the workspace";
+        (needs_file && pattern.find(files).is_empty())
+            .then_some(("matches no file of the template", help))
     }
 }
 
@@ -332,6 +354,14 @@ impl Check for FilesCheck {
         vec![format!("Files match: {}", parts.join("; "))]
     }
 
+    fn parts(&self) -> Vec<EvidencePart> {
+        let forbids = |one: &Stated| {
+            matches!(one.statement, FileStatement::Absent | FileStatement::Unchanged)
+        };
+        let demands = self.only.is_some() || !self.statements.iter().all(forbids);
+        if demands { vec![EvidencePart::Files] } else { Vec::new() }
+    }
+
     fn grade(&self, context: &GradingContext<'_>) -> Step {
         self.marks(context.evidence).map_or_else(Step::from, Step::from)
     }
@@ -340,21 +370,13 @@ impl Check for FilesCheck {
         let Some(workspace) = test.workspace else {
             return missing_workspace("`files`", test, span).into_iter().collect();
         };
-        let Some(files) = workspace.files else {
-            return Vec::new();
-        };
-        let unmatched = self
-            .statements
-            .iter()
-            .filter(|stated| stated.needs_file() && stated.pattern.find(files).is_empty());
         let fault = |stated: &Stated| {
-            let text = excerpt(&stated.pattern.text);
-            let message = format!("`{text}` matches no file of the template");
-            Diagnostic::new(&UNMATCHED_GLOB, stated.pattern.span, message)
-                .related(test.span, "the test that it is applied to")
-                .help("correct the pattern; it starts at the workspace")
+            let (reason, help) = stated.why_never(&workspace)?;
+            let message = format!("`{}` {reason}", excerpt(&stated.pattern.text));
+            let fault = Diagnostic::new(&UNMATCHED_GLOB, stated.pattern.span, message);
+            Some(fault.related(test.span, "the test that it is applied to").help(help))
         };
-        unmatched.map(fault).collect()
+        self.statements.iter().filter_map(fault).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use super::subject::grade_subject;
 /// assertion, in order.
 pub fn grade(
     evidence: &Evidence<'_>,
-    options: GradingOptions,
+    options: GradingOptions<'_>,
     answers: &Answers,
 ) -> Step<Vec<AssertionGrade>> {
     let assertions = &evidence.test.assertions;
@@ -26,6 +26,17 @@ pub fn grade(
         }
     }
     if asks.is_empty() { Step::Done(grades) } else { Step::Ask(asks) }
+}
+
+/// Grades the assertion at index `at` of the test alone.
+pub fn grade_one(
+    evidence: &Evidence<'_>,
+    options: GradingOptions,
+    answers: &Answers,
+    at: usize,
+) -> Step<AssertionGrade> {
+    let context = GradingContext::of_test(evidence, options, answers, at);
+    grade_assertion(&evidence.test.assertions[at], &context)
 }
 
 pub(super) fn grade_assertion(

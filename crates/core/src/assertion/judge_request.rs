@@ -6,10 +6,11 @@ use crate::evidence::{
 use crate::model::{
     Answer, Conclusion, Fault, FaultKind, Gate, Grade, GradingContext, JudgeQuestion,
     JudgeTemplate, Judging, Map, Marks, Message, NOT_JUDGED, Question, Required, RubricItem, Score,
-    Stage, Step, Value,
+    Stage, Step, Value, Votes,
 };
 
 use super::finding::{Finding, FindingList};
+use super::judge_votes::{ItemVotes, JudgeReading, is_undecidable, middle_marks, too_few};
 
 /// Maximum length of an unusable reply in messages.
 const REPLY_SHOWN: usize = 500;
@@ -22,6 +23,7 @@ pub(super) struct JudgeRequest<'a> {
     pub(super) items: &'a [RubricItem],
     pub(super) target: Option<&'a str>,
     pub(super) config: Map,
+    pub(super) votes: Votes,
 }
 
 impl JudgeRequest<'_> {
@@ -34,25 +36,54 @@ impl JudgeRequest<'_> {
     }
 
     fn score(&self, context: &GradingContext<'_>) -> Result<Step, Fault> {
-        Ok(match self.call(context, 0, &[], read_score_reply)? {
+        let read = |key: &str| self.call(context, key, &[], read_score_reply);
+        Ok(match self.readings(0, read)? {
             Step::Ask(asks) => Step::Ask(asks),
-            Step::Done(marks) => marks.into(),
+            Step::Done(readings) => middle_marks(readings)?.into(),
         })
     }
 
     fn check(&self, context: &GradingContext<'_>) -> Result<Step, Fault> {
-        let (mut asks, mut replies) = (Vec::new(), Vec::new());
+        let (mut asks, mut calls) = (Vec::new(), Vec::new());
         for (at, checks) in self.items.chunks(CHECKS_PER_CALL).enumerate() {
             let read = |reply: &str| read_check_reply(reply, checks);
-            match self.call(context, at, checks, read)? {
+            match self.readings(at, |key| self.call(context, key, checks, read))? {
                 Step::Ask(more) => asks.extend(more),
-                Step::Done(answers) => replies.extend(answers),
+                Step::Done(readings) => calls.push((checks.len(), readings)),
             }
         }
         if asks.is_empty() {
-            conclude(self.items, &replies, context.options.pass)
+            conclude(&ItemVotes::of(self.items, calls), self.items, context.options.pass)
         } else {
             Ok(Step::Ask(asks))
+        }
+    }
+
+    /// Every reading of one call. Fails as soon as too many readings failed.
+    fn readings<T>(
+        &self,
+        at: usize,
+        read: impl Fn(&str) -> Result<Step<T>, Fault>,
+    ) -> Result<Step<Vec<JudgeReading<T>>>, Fault> {
+        let (mut asks, mut found) = (Vec::new(), Vec::new());
+        for reading in 1..=self.votes.count() {
+            let key = match reading {
+                1 => at.to_string(),
+                _ => format!("{at}-vote-{reading}"),
+            };
+            match read(&key) {
+                Ok(Step::Ask(more)) => asks.extend(more),
+                Ok(Step::Done(one)) => found.push(Ok(one)),
+                Err(fault) => found.push(Err(fault)),
+            }
+        }
+        let measured = found.iter().filter(|reading| reading.is_ok()).count();
+        let failed = found.len() - measured;
+        let first = found.iter().find_map(|reading| reading.as_ref().err());
+        match first.filter(|_| is_undecidable(failed, self.votes)) {
+            Some(fault) => Err(too_few(fault.clone(), measured, self.votes.count())),
+            None if asks.is_empty() => Ok(Step::Done(found)),
+            None => Ok(Step::Ask(asks)),
         }
     }
 
@@ -60,14 +91,13 @@ impl JudgeRequest<'_> {
     fn call<T>(
         &self,
         context: &GradingContext<'_>,
-        at: usize,
+        key: &str,
         checks: &[RubricItem],
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Step<T>, Fault> {
-        let key = at.to_string();
-        let Some(answer) = context.answer(&key) else {
+        let Some(answer) = context.answer(key) else {
             let messages = self.messages(context, checks)?;
-            return Ok(Step::Ask(vec![context.ask(&key, self.question(messages))]));
+            return Ok(Step::Ask(vec![context.ask(key, self.question(messages))]));
         };
         let reply = reply_of(answer)?;
         let fault = match read(reply) {
@@ -135,8 +165,8 @@ fn unusable(reply: &str, fault: &str) -> Fault {
     Fault::new(Stage::Judge, FaultKind::Reply, message)
 }
 
-/// `replies` has one reply per item, in order.
-fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<Step, Fault> {
+fn conclude(votes: &ItemVotes<'_>, items: &[RubricItem], pass: f64) -> Result<Step, Fault> {
+    let replies = &votes.decided()?[..];
     let scores = items.iter().zip(replies);
     let scores = scores.map(|(item, reply)| (reply.decision.score(), item.weight.value()));
     // Reading refuses a list in which all weights are 0.
@@ -149,7 +179,7 @@ fn conclude(items: &[RubricItem], replies: &[ItemReply], pass: f64) -> Result<St
     }
     let marks = Marks {
         reasoning: joined_reasoning(items, replies),
-        details: item_details(items, replies, pass),
+        details: details(items, replies, pass, votes),
         ..findings.marks(score)
     };
     Ok(Step::Done(Conclusion { gate, ..Grade::Graded(marks).into() }))
@@ -176,6 +206,20 @@ fn gate_of(item: &RubricItem, decision: Decision, pass: f64) -> Option<Gate> {
         (Required::AtLeast(least), _) => score.reaches(least.value()),
     };
     Some(Gate::of(is_met))
+}
+
+/// The items, and the votes where there are several.
+fn details(
+    items: &[RubricItem],
+    replies: &[ItemReply],
+    pass: f64,
+    votes: &ItemVotes<'_>,
+) -> Option<Map> {
+    let (items, votes) = (item_details(items, replies, pass), votes.details());
+    match (items, votes) {
+        (items, None) => items,
+        (items, Some(votes)) => Some(items.unwrap_or_default().with("votes", votes)),
+    }
 }
 
 /// Each item with its reason, for readers that show them together. One item needs no list.

@@ -1,6 +1,6 @@
 //! `latency`, `cost` and `token-usage`: the answer stayed within limits.
 
-use crate::model::{Check, CommonOptions, GradingContext, Map, Measurement, Step};
+use crate::model::{Check, CommonOptions, EvidencePart, GradingContext, Map, Measurement, Step};
 use crate::reader::{Options, ReadResult, Reported};
 use crate::syntax::fields::Field;
 
@@ -125,6 +125,10 @@ impl Check for LimitCheck {
 
     fn sentences(&self, _: &CommonOptions) -> Vec<String> {
         vec![(self.sentence)(&self.limits)]
+    }
+
+    fn parts(&self) -> Vec<EvidencePart> {
+        Vec::new()
     }
 
     fn measures(&self) -> Vec<Measurement> {

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Check, CommonOptions, Fault, FaultKind, Grade, GradingContext, JudgePrompt, JudgeTemplate,
-    Judging, Map, RubricItem, Stage, Step, Test, TestView, Value,
+    Judging, Map, RubricItem, Stage, Step, Test, TestView, Value, Votes,
 };
 use crate::reader::{Options, ReadResult, Reported};
 use crate::source::Span;
@@ -17,6 +17,7 @@ use super::read::{AMOUNT, COMMON, unsupported_in_run};
 use super::rubric_items::ItemList;
 use super::rubrics::{ITEMS, TARGET, criteria_item, read_judge, read_some_items};
 use super::subject::FILE;
+use super::vote_option::{JUDGE, VOTES, read_votes};
 
 declare_codes! {
     MISSING_PROMPT = "missing-prompt", Error, Assertion, r#"An `llm-judge` has neither a prompt nor rubrics. It judges the test's `criteria`.
@@ -58,6 +59,8 @@ pub(super) static KIND: AssertionKind = AssertionKind {
     doc: "A model reads the answer and gives a score. `prompt` is the question, or the path of a file that
 contains it; variables such as `{{ answer }}` and `{{ criteria }}` are replaced. With `rubrics` the
 judge answers every item, and `prompt` is an additional instruction. `config` is added to the request.
+With `votes`, the judge reads the answer several times, and the median of the scores counts; of items, the
+majority.
 
 ```yaml
 assert:
@@ -82,6 +85,8 @@ static FIELDS: &[Field] = &[
     Field::new("rubrics", ITEMS, "items that the judge answers one by one"),
     Field::new("value", ITEMS, "for `llm-rubric` only: the same as `rubrics`"),
     TARGET,
+    VOTES,
+    JUDGE,
     Field::new("temperature", AMOUNT, "the same as `config.temperature`; default 0"),
     FILE,
 ];
@@ -94,12 +99,14 @@ fn read(
     let items = items_entry(options)
         .and_then(|entry| entry.map(|entry| read_some_items(options, &entry)).transpose());
     let target = read_judge(options);
+    let votes = read_votes(options);
     let temperature = move_into_config(options, context);
     temperature?;
     Ok(Box::new(JudgeCheck {
         prompt: prompt?.unwrap_or(PromptChoice::Nothing),
         items: items?.unwrap_or_default(),
         target: target?,
+        votes: votes?,
         sends_config: true,
         head: options.head(),
     }))
@@ -181,6 +188,8 @@ pub(super) struct JudgeCheck {
     prompt: PromptChoice,
     items: ItemList,
     target: Option<String>,
+    /// As written.
+    votes: Option<Votes>,
     /// Whether the assertion's `config` is added to the request.
     sends_config: bool,
     head: Span,
@@ -188,8 +197,13 @@ pub(super) struct JudgeCheck {
 
 impl JudgeCheck {
     /// For `rubrics`, which has no prompt and at least one item.
-    pub(super) fn of_items(items: ItemList, target: Option<String>, head: Span) -> Self {
-        Self { prompt: PromptChoice::Nothing, items, target, sends_config: false, head }
+    pub(super) fn of_items(items: ItemList, head: Span) -> Self {
+        let (target, votes) = (None, None);
+        Self { prompt: PromptChoice::Nothing, items, target, votes, sends_config: false, head }
+    }
+
+    pub(super) fn judged_by(self, target: Option<String>, votes: Option<Votes>) -> Self {
+        Self { target, votes, ..self }
     }
 
     /// `None` if the judge has no prompt of its own.
@@ -220,6 +234,7 @@ impl Check for JudgeCheck {
             map.insert("rubrics", items);
         }
         map.insert_some("target", self.target.as_deref());
+        map.insert_some("votes", self.votes.map(|votes| votes.count() as u64));
         map
     }
 
@@ -227,6 +242,15 @@ impl Check for JudgeCheck {
         let prompt = self.prompt().map(JudgePrompt::written);
         let items = self.items.list.iter().map(RubricItem::sentence);
         prompt.into_iter().chain(items).map(|sentence| common.about(sentence)).collect()
+    }
+
+    fn losses(&self, type_name: &str) -> Vec<(&'static str, String)> {
+        let votes = self.votes.filter(|votes| *votes != Votes::ONE);
+        let loss = |votes: Votes| {
+            let count = votes.count();
+            ("votes", format!("that `{type_name}` counts {count} votes is left out"))
+        };
+        votes.map(loss).into_iter().collect()
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
@@ -252,6 +276,7 @@ impl Check for JudgeCheck {
             items,
             target: self.target.as_deref(),
             config: if self.sends_config { context.common.config.clone() } else { Map::new() },
+            votes: context.options.votes(self.target.as_deref(), self.votes),
         };
         request.grade(context)
     }

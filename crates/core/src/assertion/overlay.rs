@@ -35,13 +35,15 @@ pub(super) struct OverlayDirectory {
     pub(super) path: Option<Utf8PathBuf>,
     /// Every file in it, absolute. Links that lead out of it are not among them.
     pub(super) files: Vec<Utf8PathBuf>,
+    /// Its directories, and its links to directories; absolute.
+    pub(super) others: Vec<Utf8PathBuf>,
 }
 
 impl OverlayDirectory {
     pub(super) fn find(options: &mut Options<'_, '_, '_>, written: String, span: Span) -> Self {
         let reader = &mut *options.reader;
         let Some(path) = reader.existing_directory(&written, span) else {
-            return Self { written, path: None, files: Vec::new() };
+            return Self { written, path: None, files: Vec::new(), others: Vec::new() };
         };
         let tree = list_tree(reader.world.files, &path, MOST_FILES);
         if !tree.is_complete {
@@ -49,7 +51,8 @@ impl OverlayDirectory {
             let help = "name a directory that has only the files to add";
             options.report(Diagnostic::new(&OVERLAY_TOO_LARGE, span, message).help(help));
         }
-        let files = tree.files.iter().map(|file| path.join(file)).collect();
-        Self { written, path: Some(path), files }
+        let absolute = |paths: &[String]| paths.iter().map(|below| path.join(below)).collect();
+        let (files, others) = (absolute(&tree.files), absolute(&tree.others));
+        Self { written, path: Some(path), files, others }
     }
 }

@@ -12,6 +12,7 @@ use super::kind::{AssertionKind, EntryContext};
 use super::llm_judge::JudgeCheck;
 use super::rubric_items::{ItemList, read_text_or_items};
 use super::subject::FILE;
+use super::vote_option::{JUDGE, VOTES, read_votes};
 
 /// Name of the assertion made from the criteria of a test.
 const CRITERIA: &str = "criteria";
@@ -38,6 +39,15 @@ assert:
   - Mentions the year
 ```
 
+With `votes`, the judge reads the answer several times, and the majority counts.
+
+```yaml
+assert:
+  - type: rubrics
+    rubrics: [Names the best month]
+    votes: 3
+```
+
 With `file`, the judge reads a file that the agent left in its workspace instead of the answer.
 
 ```yaml
@@ -54,6 +64,8 @@ assert:
 static FIELDS: &[Field] = &[
     Field::new("rubrics", ITEMS, "what the judge checks or scores").also(&["criteria"]).required(),
     TARGET,
+    VOTES,
+    JUDGE,
     FILE,
 ];
 
@@ -68,10 +80,11 @@ pub(super) const TARGET: Field = Field::new(
 
 fn read(options: &mut Options<'_, '_, '_>, _: &mut EntryContext<'_>) -> ReadResult<Box<dyn Check>> {
     let target = read_judge(options);
+    let votes = read_votes(options);
     let entry = options.require("rubrics")?;
     let items = read_some_items(options, &entry)?;
-    let check = JudgeCheck::of_items(items, target?, options.head());
-    Ok(Box::new(check))
+    let check = JudgeCheck::of_items(items, options.head());
+    Ok(Box::new(check.judged_by(target?, votes?)))
 }
 
 /// The name of the target that judges.
@@ -108,7 +121,7 @@ pub(crate) fn assertion_from_items(list: Vec<RubricItem>, span: Span) -> Asserti
     let items = ItemList { list, gates };
     Assertion {
         type_name: Cow::Borrowed(KIND.name),
-        check: Box::new(JudgeCheck::of_items(items, None, span)),
+        check: Box::new(JudgeCheck::of_items(items, span)),
         common: CommonOptions::defaults(span, span),
     }
 }

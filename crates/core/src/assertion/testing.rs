@@ -140,7 +140,7 @@ impl WorkspaceFiles for MemoryWorkspace {
 pub(super) struct Trial {
     pub(crate) test: Test,
     pub(crate) transcript: Transcript,
-    pub(crate) options: GradingOptions,
+    pub(crate) options: GradingOptions<'static>,
     pub(crate) files: MemoryFiles,
     pub(crate) given_skills: Option<Vec<String>>,
     pub(crate) arm: Option<&'static str>,
@@ -166,7 +166,7 @@ impl Trial {
         Self {
             test,
             transcript,
-            options: GradingOptions { pass: 0.8, judging: Judging::Ask },
+            options: GradingOptions { pass: 0.8, judging: Judging::Ask, readings: None },
             files,
             given_skills: None,
             arm: None,

@@ -10,7 +10,7 @@ use super::equality::{are_equal, is_part_of};
 use super::excerpt::{excerpt, json_excerpt};
 use super::read::AMOUNT;
 use super::text_value::empty_value;
-use super::tool_names::is_tool;
+use super::tool_names::CalledTools;
 
 pub(super) const ARGS_MATCH: Shape =
     Shape::OneOf(&[Shape::Choice(ArgsMatch::WORDS), Shape::List(&Shape::Text)]);
@@ -160,12 +160,11 @@ impl ExpectedCall {
 
     /// Whether a call is this one. Its duration only matters if everything else fits; then it must
     /// be known.
-    pub(super) fn fits(&self, call: &Call) -> Result<bool, Fault> {
-        let are_like = |args: &ExpectedArgs| args.how.holds(&args.expected, &call.args);
-        if !self.is_tool_of(call) || !self.args.as_ref().is_none_or(are_like) {
+    pub(super) fn fits(&self, called: &CalledTools<'_>, at: usize) -> Result<bool, Fault> {
+        if !called.is_of(at, &self.tool) || !self.has_args_of(&called.calls[at]) {
             return Ok(false);
         }
-        match (&self.max_duration_ms, call.duration_ms) {
+        match (&self.max_duration_ms, called.calls[at].duration_ms) {
             (None, _) => Ok(true),
             (Some(most), Some(duration)) => Ok(duration as f64 <= most.value()),
             (Some(_), None) => {
@@ -175,15 +174,14 @@ impl ExpectedCall {
         }
     }
 
-    /// Whether a call is of the expected tool, whatever its arguments.
-    pub(super) fn is_tool_of(&self, call: &Call) -> bool {
-        is_tool(&self.tool, &call.tool)
+    /// Whether a call is of the expected tool and has other arguments.
+    pub(super) fn differs_in_args(&self, called: &CalledTools<'_>, at: usize) -> bool {
+        called.is_of(at, &self.tool) && !self.has_args_of(&called.calls[at])
     }
 
-    /// Whether a call is of the expected tool and has other arguments.
-    pub(super) fn differs_in_args(&self, call: &Call) -> bool {
+    fn has_args_of(&self, call: &Call) -> bool {
         let are_like = |args: &ExpectedArgs| args.how.holds(&args.expected, &call.args);
-        self.is_tool_of(call) && !self.args.as_ref().is_none_or(are_like)
+        self.args.as_ref().is_none_or(are_like)
     }
 
     /// How many of the expected arguments a call has.

@@ -1,13 +1,16 @@
 //! `tool-trajectory`: which tools were called, in which order and how often.
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Check, CommonOptions, Fault, GradingContext, Map, Measurement, Step, Value};
+use crate::model::{
+    Check, CommonOptions, EvidencePart, GradingContext, Map, Measurement, Step, Value,
+};
 use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::syntax::fields::{Entry, Field, Shape};
 
 use super::kind::{AssertionKind, EntryContext};
 use super::read::AMOUNT;
 use super::tool_call::{ARGS_MATCH, ArgsMatch, CALL_SHAPE, ExpectedCall};
+use super::tool_names::CalledTools;
 
 declare_codes! {
     EMPTY_TRAJECTORY = "empty-trajectory", Blocking, Assertion, r#"A tool-trajectory does not name any tool in `expected` or `minimums`.
@@ -126,7 +129,8 @@ assert:
 ```
 
 A tool may be named as the agent names it, or by a canonical name that fits every agent: `read`, `write`,
-`edit`, `run`, `search`, `fetch`, `skill`, `agent` (`evalrig explain tools`).
+`edit`, `run`, `search`, `fetch`, `skill`, `agent` (`evalrig explain tools`). A name for which an agent has
+no tool is not measured once that agent has run a command, which may have done the same.
 
 For a single call there is a short form:
 
@@ -298,15 +302,21 @@ impl Check for ToolTrajectory {
         sentences
     }
 
+    fn parts(&self) -> Vec<EvidencePart> {
+        // A subset, and a list without calls, only say which calls are allowed.
+        let is_empty = self.expected.is_empty() && self.minimums.is_empty();
+        let forbids = self.mode == TrajectoryMode::Subset || is_empty;
+        if forbids { Vec::new() } else { vec![EvidencePart::Calls] }
+    }
+
     fn measures(&self) -> Vec<Measurement> {
         vec![Measurement::ToolCalls]
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let Some(calls) = context.evidence.transcript.calls.as_deref() else {
-            return Fault::not_reported(Measurement::ToolCalls).into();
-        };
-        self.compare(calls).map_or_else(Step::from, Step::from)
+        let marks = CalledTools::of(context.evidence.transcript);
+        let marks = marks.and_then(|called| self.compare(&called));
+        marks.map_or_else(Step::from, Step::from)
     }
 }
 

@@ -7,44 +7,49 @@ use crate::model::{Call, Fault, Map, Marks, Score, Value};
 use super::excerpt::excerpt;
 use super::finding::{Finding, FindingList};
 use super::tool_call::ExpectedCall;
-use super::tool_names::is_tool;
+use super::tool_names::CalledTools;
 use super::tool_trajectory::{ToolTrajectory, TrajectoryMode};
 use super::trajectory_match::CallFits;
 
 impl ToolTrajectory {
-    pub(super) fn compare(&self, calls: &[Call]) -> Result<Marks, Fault> {
+    pub(super) fn compare(&self, called: &CalledTools<'_>) -> Result<Marks, Fault> {
         match self.mode {
-            TrajectoryMode::AnyOrder | TrajectoryMode::Superset => self.in_any_order(calls),
-            TrajectoryMode::InOrder => self.in_order(calls),
-            TrajectoryMode::Exact => self.exactly(calls),
-            TrajectoryMode::Subset => self.only(calls),
+            TrajectoryMode::AnyOrder | TrajectoryMode::Superset => self.in_any_order(called),
+            TrajectoryMode::InOrder => self.in_order(called),
+            TrajectoryMode::Exact => self.exactly(called),
+            TrajectoryMode::Subset => self.only(called),
         }
     }
 
-    fn in_any_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
-        let fits = self.fits(calls)?;
+    fn in_any_order(&self, called: &CalledTools<'_>) -> Result<Marks, Fault> {
+        let fits = self.fits(called)?;
+        self.refuse_hidden(called, &fits)?;
         let mut findings = FindingList::default();
         let mut nearest = NearestCalls::default();
         for (at, call) in fits.in_any_order().into_iter().enumerate() {
             let entry = &self.expected[at];
             match call {
                 Some(_) => findings.hit(entry.hit()),
-                None => findings.miss(nearest.miss(at, entry, &fits, calls)),
+                None => findings.miss(nearest.miss(at, entry, &fits, called)),
             }
         }
         for minimum in &self.minimums {
-            let found = calls.iter().filter(|call| is_tool(&minimum.tool, &call.tool));
+            let found = (0..called.calls.len()).filter(|at| called.is_of(*at, &minimum.tool));
             let (tool, count) = (excerpt(&minimum.tool), found.count() as u64);
             let text = format!("Called {tool} {count} times (minimum {})", minimum.calls);
             let holds = count >= minimum.calls;
+            if !holds {
+                called.refuse_hidden(&minimum.tool, 0..called.calls.len())?;
+            }
             findings.add(Finding { holds, text });
         }
         let (met, all) = (findings.hits.len(), findings.hits.len() + findings.misses.len());
         Ok(nearest.add_to(scored(findings, share(met, all))))
     }
 
-    fn in_order(&self, calls: &[Call]) -> Result<Marks, Fault> {
-        let fits = self.fits(calls)?;
+    fn in_order(&self, called: &CalledTools<'_>) -> Result<Marks, Fault> {
+        let fits = self.fits(called)?;
+        self.refuse_hidden(called, &fits)?;
         let run = fits.in_order();
         let length = run.iter().flatten().count();
         let mut findings = FindingList::default();
@@ -52,7 +57,7 @@ impl ToolTrajectory {
             let mut taken: Vec<usize> = fits.in_any_order().into_iter().flatten().collect();
             if taken.len() == self.expected.len() {
                 taken.sort_unstable();
-                let tools = taken.into_iter().map(|call| &*calls[call].tool);
+                let tools = taken.into_iter().map(|call| &*called.calls[call].tool);
                 findings.miss(out_of_order(tools));
                 return Ok(scored(findings, Score::ZERO));
             }
@@ -66,7 +71,7 @@ impl ToolTrajectory {
             match run[at] {
                 Some(_) => findings.hit(entry.hit()),
                 None if fits.of(at).iter().any(is_spare) => misplaced.push(&*entry.tool),
-                None => findings.miss(nearest.miss(at, entry, &fits, calls)),
+                None => findings.miss(nearest.miss(at, entry, &fits, called)),
             }
         }
         if !misplaced.is_empty() {
@@ -75,22 +80,22 @@ impl ToolTrajectory {
         Ok(nearest.add_to(scored(findings, share(length, self.expected.len()))))
     }
 
-    fn exactly(&self, calls: &[Call]) -> Result<Marks, Fault> {
+    fn exactly(&self, called: &CalledTools<'_>) -> Result<Marks, Fault> {
+        let calls = called.calls;
         let mut findings = FindingList::default();
         let mut nearest = NearestCalls::default();
         for (at, entry) in self.expected.iter().enumerate() {
             let call = calls.get(at);
-            if let Some(call) = call
-                && entry.fits(call)?
-            {
+            if call.is_some() && entry.fits(called, at)? {
                 findings.hit(entry.hit());
                 continue;
             }
-            if let Some(call) = call.filter(|call| entry.differs_in_args(call)) {
+            if let Some(call) = call.filter(|_| entry.differs_in_args(called, at)) {
                 nearest.add(at, at, call);
                 findings.miss(format!("Call {}: {}", at + 1, entry.other_args()));
                 continue;
             }
+            called.refuse_hidden(&entry.tool, at..calls.len().min(at + 1))?;
             let got = call.map_or("nothing".into(), |call| excerpt(&call.tool));
             let expected = excerpt(&entry.tool);
             let text = format!("Call {}: expected {expected}, got {got}", at + 1);
@@ -104,13 +109,18 @@ impl ToolTrajectory {
         Ok(nearest.add_to(scored(findings, share(met, all))))
     }
 
-    fn only(&self, calls: &[Call]) -> Result<Marks, Fault> {
-        let fits = self.fits(calls)?;
+    fn only(&self, called: &CalledTools<'_>) -> Result<Marks, Fault> {
+        let fits = self.fits(called)?;
+        let calls = called.calls;
         let mut allowed_by: Vec<Option<&ExpectedCall>> = vec![None; calls.len()];
         for (at, entry) in self.expected.iter().enumerate() {
             for call in fits.of(at) {
                 allowed_by[*call].get_or_insert(entry);
             }
+        }
+        let others = || (0..calls.len()).filter(|at| allowed_by[*at].is_none());
+        for entry in &self.expected {
+            called.refuse_hidden(&entry.tool, others())?;
         }
         let mut findings = FindingList::default();
         for (call, entry) in calls.iter().zip(allowed_by) {
@@ -124,18 +134,26 @@ impl ToolTrajectory {
     }
 
     /// The calls that each expected entry fits.
-    fn fits(&self, calls: &[Call]) -> Result<CallFits, Fault> {
+    fn fits(&self, called: &CalledTools<'_>) -> Result<CallFits, Fault> {
         let mut of_entry = Vec::with_capacity(self.expected.len());
         for entry in &self.expected {
             let mut fitting = Vec::new();
-            for (at, call) in calls.iter().enumerate() {
-                if entry.fits(call)? {
+            for at in 0..called.calls.len() {
+                if entry.fits(called, at)? {
                     fitting.push(at);
                 }
             }
             of_entry.push(fitting);
         }
-        Ok(CallFits::new(of_entry, calls.len()))
+        Ok(CallFits::new(of_entry, called.calls.len()))
+    }
+
+    /// Fails if it is not known whether an entry that no call fits was met after all.
+    fn refuse_hidden(&self, called: &CalledTools<'_>, fits: &CallFits) -> Result<(), Fault> {
+        let unmet = self.expected.iter().enumerate().filter(|(at, _)| fits.of(*at).is_empty());
+        unmet
+            .map(|(_, entry)| entry)
+            .try_for_each(|entry| called.refuse_hidden(&entry.tool, 0..called.calls.len()))
     }
 }
 
@@ -150,14 +168,15 @@ impl NearestCalls {
         entry_at: usize,
         entry: &ExpectedCall,
         fits: &CallFits,
-        calls: &[Call],
+        called: &CalledTools<'_>,
     ) -> String {
-        let others = calls.iter().enumerate().filter(|(_, call)| entry.differs_in_args(call));
+        let calls = called.calls;
+        let others = (0..calls.len()).filter(|at| entry.differs_in_args(called, *at));
         // Of equally near calls the first.
-        let near = others.rev().max_by_key(|(_, call)| entry.equal_args(call));
+        let near = others.rev().max_by_key(|at| entry.equal_args(&calls[*at]));
         match near.filter(|_| fits.of(entry_at).is_empty()) {
-            Some((at, call)) => {
-                self.add(entry_at, at, call);
+            Some(at) => {
+                self.add(entry_at, at, &calls[at]);
                 entry.other_args()
             }
             None => entry.miss(),
@@ -429,6 +448,34 @@ mod tests {
             assert_eq!(found.score.value(), 1.0, "{tool}");
         }
         assert_eq!(marks("mode: subset, expected: [run]", &["bash", "rm"]).score.value(), 0.5);
+    }
+
+    #[test]
+    fn a_command_of_an_agent_without_such_a_tool_is_not_measured() {
+        let calls = || Some(vec![call("command_execution")]);
+        let why = "not measured: calls of `read`, because Codex has no tool for it and call 1 \
+                   (command_execution) may have done it";
+        for options in [
+            "expected: [read]",
+            "mode: in_order, expected: [run, read]",
+            "mode: exact, expected: [read]",
+            "mode: subset, expected: [read]",
+            "minimums: {read: 1}",
+            "expected: [read], negate: true",
+        ] {
+            let fault = trial(options, calls()).fault();
+            assert_eq!((fault.kind, &*fault.message), (FaultKind::NotMeasured, why), "{options}");
+        }
+        for (options, score) in [
+            ("mode: subset, expected: [read, run]", 1.0),
+            ("mode: exact, expected: [run, read]", 0.5),
+            ("expected: [run]", 1.0),
+            ("expected: [fetch]", 0.0),
+        ] {
+            assert_eq!(trial(options, calls()).marks().score.value(), score, "{options}");
+        }
+        let idle = trial("expected: [read], negate: true", Some(vec![call("file_change")]));
+        assert_eq!(idle.marks().score.value(), 1.0);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Assertion, Call, Check, CommonOptions, Evidence, Fault, FaultKind, Grade, GradingContext, Map,
-    Measurement, Score, SkillUse, SkillUseKind, Stage, Step, Trigger, Value,
+    Assertion, Call, Check, CommonOptions, Evidence, EvidencePart, Fault, FaultKind, Grade,
+    GradingContext, Map, Measurement, Score, SkillUse, SkillUseKind, Stage, Step, Trigger, Value,
 };
 use crate::reader::{Options, ReadResult};
 use crate::source::Span;
@@ -27,7 +27,7 @@ tests:
     criteria: Analyses the table
     input: What is the mean of column b?
     assert:
-      - {type: trigger-judge, skill: csv-analyzer, should_trigger: false, negate: true}
+      - {type: trigger-judge, skill: csv-analyzer, detection: any-call, should_trigger: false, negate: true}
 ```
 
 ## Instead
@@ -38,7 +38,7 @@ tests:
     criteria: Analyses the table
     input: What is the mean of column b?
     assert:
-      - {type: trigger-judge, skill: csv-analyzer, should_trigger: true}
+      - {type: trigger-judge, skill: csv-analyzer, detection: any-call, should_trigger: true}
 ```
 
 ## Why
@@ -193,6 +193,10 @@ impl Check for TriggerJudge {
 
     fn trigger(&self) -> Option<&Trigger> {
         Some(&self.trigger)
+    }
+
+    fn parts(&self) -> Vec<EvidencePart> {
+        if self.trigger.should_trigger { vec![EvidencePart::Calls] } else { Vec::new() }
     }
 
     fn measures(&self) -> Vec<Measurement> {
