@@ -5,14 +5,48 @@ use crate::model::{Arm, SkillSource};
 use crate::reader::{Options, ReadResult, Reader, Reported, wrong_type};
 use crate::source::{EntryKind, Span};
 use crate::syntax::Node;
-use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape};
+use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten};
 
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
-use super::skill_file::skills_in;
+use super::skill_file::{check_front_matter, skill_name_fault, skills_in, skills_of_parent};
 use super::workspace::WorkspaceLayer;
 
 declare_codes! {
+    INVALID_SKILL_NAME = "invalid-skill-name", BlocksRun, Reference, r#"The name of a skill cannot be the name of a directory.
+
+## Example
+```yaml
+name: demo
+skills: [./skills/csv]
+tests:
+  - {id: a, criteria: Reads the file, input: Sum up sales.csv}
+```
+```markdown skills/csv/SKILL.md
+---
+name: ../csv
+description: Reads CSV files
+---
+```
+
+## Instead
+```yaml
+name: demo
+skills: [./skills/csv]
+tests:
+  - {id: a, criteria: Reads the file, input: Sum up sales.csv}
+```
+```markdown skills/csv/SKILL.md
+---
+name: csv
+description: Reads CSV files
+---
+```
+
+## Why
+A skill is copied into the workspace under its name. A name that is a path would put it where the agent does
+not look for skills, or outside the workspace.
+"#;
     SKILL_NOT_FOUND = "skill-not-found", BlocksRun, Reference, r#"An entry of `skills` leads to no skill: the directory does not exist, or neither it nor a
 directory in it has a `SKILL.md`.
 
@@ -130,14 +164,15 @@ fn read_source(reader: &mut Reader<'_>, written: &str, span: Span) -> Option<Ski
         }
         None => (None, written),
     };
-    // All skills of a directory can be written as a pattern.
-    let path = path.strip_suffix("/*").unwrap_or(path);
-    let path = if path == "*" { "." } else { path };
+    let parent = if path == "*" { Some(".") } else { path.strip_suffix("/*") };
+    let path = parent.unwrap_or(path);
     let directory = reader.resolve(path, span, Level::BlocksRun)?.0;
-    if revision.is_none() {
-        check_skills(reader, &directory, span);
+    let is_parent = parent.is_some();
+    let source = SkillSource { written: written.to_owned(), directory, is_parent, revision };
+    if source.revision.is_none() {
+        check_skills(reader, &source, span);
     }
-    Some(SkillSource { written: written.to_owned(), directory, revision })
+    Some(source)
 }
 
 /// A revision is passed to git as an argument.
@@ -145,20 +180,31 @@ fn is_revision(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace())
 }
 
-fn check_skills(reader: &mut Reader<'_>, directory: &camino::Utf8Path, span: Span) {
+fn check_skills(reader: &mut Reader<'_>, source: &SkillSource, span: Span) {
+    let directory = &source.directory;
     let shown = reader.shown(directory);
     if reader.kind_of(directory) != Some(EntryKind::Directory) {
         let message = format!("there is no directory `{shown}`");
         return reader.report(Diagnostic::new(&SKILL_NOT_FOUND, span, message));
     }
-    let skills = skills_in(reader.world.files, directory, reader.reach());
+    let find = if source.is_parent { skills_of_parent } else { skills_in };
+    let skills = find(reader.world.files, directory, reader.reach());
     if skills.is_empty() {
-        let message = format!("`{shown}` has no SKILL.md");
+        let message = if source.is_parent {
+            format!("no directory in `{shown}` has a SKILL.md")
+        } else {
+            format!("`{shown}` has no SKILL.md")
+        };
         return reader.report(Diagnostic::new(&SKILL_NOT_FOUND, span, message));
     }
     for skill in skills {
+        check_front_matter(reader, &skill.directory, span);
         let own = skill.directory.file_name().unwrap_or_default();
-        if own != skill.name {
+        if let Some(fault) = skill_name_fault(&skill.name) {
+            let message = format!("the skill in `{}` cannot be used: {fault}", shorten(own));
+            let help = "write a `name` of letters, digits and hyphens";
+            reader.report(Diagnostic::new(&INVALID_SKILL_NAME, span, message).help(help));
+        } else if own != skill.name {
             let message = format!("the skill in `{own}` is named `{}`", skill.name);
             let help = format!("rename the directory to `{}`, or change `name`", skill.name);
             reader.report(Diagnostic::new(&SKILL_NAME_DIFFERS, span, message).help(help));

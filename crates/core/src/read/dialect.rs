@@ -5,6 +5,7 @@ use crate::source::Span;
 use crate::syntax::Node;
 
 use super::load::Origin;
+use super::suite::tests_entry;
 
 declare_codes! {
     FOREIGN_DIALECT = "foreign-dialect", Blocking, Shape, r#"The file belongs to another tool. A file found by walking a directory is skipped with a warning.
@@ -229,6 +230,33 @@ static DIALECTS: &[ForeignDialect] = &[
     },
 ];
 
+/// What the root of a YAML file is, for readers of other tools' files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DialectVerdict {
+    /// It has tests of a suite, or targets.
+    Suite,
+    /// It belongs to a tool whose files `convert` reads in this format.
+    Convertible(&'static str),
+    /// It belongs to another tool.
+    Other,
+    /// Nothing says what it is.
+    Unknown,
+}
+
+pub(crate) fn dialect_of(root: Node<'_>) -> DialectVerdict {
+    let view = RootView { node: root };
+    let found = DIALECTS.iter().find(|dialect| (dialect.detect)(&view).is_some());
+    match found.map(|dialect| dialect.help) {
+        Some(DialectHelp::Convert(format)) => DialectVerdict::Convertible(format),
+        Some(DialectHelp::Say(_)) => DialectVerdict::Other,
+        None if tests_entry(root).is_some() || view.has("targets") => DialectVerdict::Suite,
+        None if root.is_sequence() && root.items().any(|item| item.get("criteria").is_some()) => {
+            DialectVerdict::Suite
+        }
+        None => DialectVerdict::Unknown,
+    }
+}
+
 /// One diagnostic if the root mapping is another tool's. `file` is the file as a user would type it.
 pub(super) fn foreign(root: Node<'_>, origin: Origin, file: &str) -> Option<Diagnostic> {
     foreign_with(root, origin, |dialect| dialect.help.text(file))
@@ -257,6 +285,11 @@ fn foreign_with(
         .map_or(root.span(), |(key, _)| key.span());
     let (tool, help) = (dialect.tool, help(dialect));
     Some(foreign_file(place, tool, &keys, &help, origin))
+}
+
+/// As [`foreign_file`], of a file that was named.
+pub(crate) fn foreign_file_named(place: Span, tool: &str, keys: &[&str], help: &str) -> Diagnostic {
+    foreign_file(place, tool, keys, help, Origin::Named)
 }
 
 pub(super) fn foreign_file(

@@ -28,6 +28,8 @@ pub struct DiscoveredSuites {
     pub undecodable: Vec<Utf8PathBuf>,
     /// Files that are skipped because `transpile` wrote them: their suite is another file.
     pub generated: Vec<Utf8PathBuf>,
+    /// Files that another tool may have written, named if no suite is found. Incomplete in a large tree.
+    pub others: Vec<Utf8PathBuf>,
 }
 
 /// Why an argument names no suites.
@@ -46,8 +48,11 @@ pub enum DiscoveryError {
 /// Deeper trees are not walked; no project has one.
 const DEEPEST: usize = 64;
 
+/// How many files that are not suites are remembered.
+const MOST_OTHERS: usize = 200;
+
 /// `EVAL.yaml`, `EVAL.yml`, `*.eval.yaml`, `*.eval.yml`, in any case, and `evals.json`.
-pub(crate) fn is_suite_name(name: &str) -> bool {
+pub fn is_suite_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
     match stem {
@@ -87,6 +92,7 @@ impl FoundSuite {
         out.suites.retain(|one| !is_removed(&one.path));
         out.undecodable.retain(|path| !is_removed(path));
         out.generated.retain(|path| !is_removed(path));
+        out.others.retain(|path| !is_removed(path));
         out.undecodable.dedup();
         drop_repeats(files, &mut out.suites);
         drop_sidecars(&mut out.suites);
@@ -253,6 +259,9 @@ fn walk(
             // A FIFO or a device in place of a suite is reported when it is read.
             _ if is_suite_name(&entry.name) => {
                 out.suites.push(FoundSuite { path, origin: Origin::Found });
+            }
+            EntryKind::File if has_suite_ending(&path) && out.others.len() < MOST_OTHERS => {
+                out.others.push(path);
             }
             _ => {}
         }

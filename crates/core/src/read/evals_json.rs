@@ -24,7 +24,7 @@ use super::load::Header;
 use super::loader::Loader;
 use super::metadata::merge;
 use super::name::{derived_name, legal_name};
-use super::skill_file::skill_in;
+use super::skill_file::{check_front_matter, check_skill_name, skill_in};
 use super::test::NOTHING_TO_GRADE;
 
 declare_codes! {
@@ -127,11 +127,17 @@ pub(super) fn load(
     };
     let header = header(loader, path, source, root, &dialect, skill.as_deref());
     loader.defaults.metadata = header.metadata.clone();
+    let reader = &mut loader.reader;
+    let own = skill_in(reader.world.files, &skill_root, reader.reach());
+    if let Some(own) = &own {
+        check_front_matter(reader, &own.directory, header.name_span);
+        if let Some(written) = &skill {
+            check_skill_name(reader, written, own, header.name_span);
+        }
+    }
     // A list has no place for the name; the skill itself says it.
-    let reader = &loader.reader;
-    let own = || skill_in(reader.world.files, &skill_root, reader.reach()).map(|skill| skill.name);
     let skill = EvalsSkill {
-        written: skill.or_else(own),
+        written: skill.or(own.map(|own| own.name)),
         directory: skill_root.file_name().unwrap_or("skill").to_owned(),
         place: header.name_span,
     };

@@ -31,6 +31,7 @@ pub struct LoadRequest<'w> {
     root: &'w Utf8Path,
     origin: Origin,
     collects_env: bool,
+    converted: Option<&'w str>,
 }
 
 impl<'w> LoadRequest<'w> {
@@ -41,12 +42,27 @@ impl<'w> LoadRequest<'w> {
         path: &'w Utf8Path,
         root: &'w Utf8Path,
     ) -> Self {
-        Self { world, policy, path, root, origin: Origin::Named, collects_env: false }
+        Self {
+            world,
+            policy,
+            path,
+            root,
+            origin: Origin::Named,
+            collects_env: false,
+            converted: None,
+        }
     }
 
     #[must_use]
     pub fn origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
+        self
+    }
+
+    /// Reads this YAML in place of the file, of another tool, that it was made from.
+    #[must_use]
+    pub fn converted(mut self, text: Option<&'w str>) -> Self {
+        self.converted = text;
         self
     }
 
@@ -280,7 +296,10 @@ pub fn load(request: &LoadRequest<'_>, mut findings: Findings, sink: &mut dyn Si
     // Suggestions are made from texts without the secrets that are known by now.
     reader.secrets = std::mem::take(&mut findings.secrets);
     let mut loader = Loader::new(reader, sink, request.origin);
-    let header = loader.load_main(request.path);
+    let header = match request.converted {
+        Some(text) => loader.load_converted(request.path, text),
+        None => loader.load_main(request.path),
+    };
     let env_values =
         if request.collects_env { loader.reader.env_file_values() } else { HashMap::new() };
     let is_targets_file = loader.is_targets_file;

@@ -164,6 +164,17 @@ impl<'w, 's> Loader<'w, 's> {
         }
     }
 
+    /// A suite that was made from the file, whose places are lines of a text that no file has.
+    pub(super) fn load_converted(&mut self, path: &Utf8Path, text: &str) -> Option<Header> {
+        self.chain.push(path.to_owned());
+        self.imported.insert(path.to_owned());
+        let shown = Utf8PathBuf::from(format!("{path} (converted)"));
+        let source = self.reader.sources.add_file(shown, text.to_owned(), 0);
+        let text = self.reader.sources.get(source).shared_text();
+        let tree = parse_yaml(source, text, self.reader.out)?;
+        suite::load_root(self, path, source, tree.root())
+    }
+
     pub(super) fn emit(&mut self, test: Test) {
         let context =
             SuiteContext { metadata: &self.defaults.metadata, sources: self.reader.sources };

@@ -48,7 +48,8 @@ mod workspace_template;
 
 pub use arms::{ARM_FIELDS, read_skills};
 pub use block::BLOCK_FIELDS;
-pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite};
+pub(crate) use dialect::{DialectVerdict, dialect_of, foreign_file_named};
+pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite, is_suite_name};
 pub use evals_json::{is_evals_json, skill_root};
 pub use execution::EXECUTION_FIELDS;
 pub use generated::TRANSPILE_MANIFEST;
@@ -61,8 +62,12 @@ pub use message::MESSAGE_FIELDS;
 pub use metadata::METADATA_FIELDS;
 pub(crate) use name::legal_name;
 pub use plugin_eval_files::{case_directory, holds_cases};
+pub(crate) use sidecar::is_sidecar_of_list;
 pub use sink::{CollectTests, DiscardTests, Sink, SuiteContext};
-pub use skill_file::{SKILL_FILE, SkillFacts, enclosing_skill, skill_facts, skill_in, skills_in};
+pub use skill_file::{
+    SKILL_FILE, SkillFacts, SkillFrontMatter, enclosing_skill, skill_facts, skill_in,
+    skill_name_fault, skills_in, skills_of_parent,
+};
 pub use suite::ROOT_FIELDS;
 pub use test::TEST_FIELDS;
 pub use tool_call::TOOL_CALL_FIELDS;
@@ -86,6 +91,7 @@ pub const CODES: &[&[&crate::diagnostic::Code]] = &[
     name::CODES,
     plugin_eval::CODES,
     sidecar::CODES,
+    skill_file::CODES,
     suite::CODES,
     test::CODES,
     tool_call::CODES,

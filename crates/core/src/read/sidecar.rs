@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::source::{SourceId, Span, without_dots};
+use crate::source::{Files, SourceId, Span, without_dots};
 use crate::syntax::Node;
 use crate::syntax::fields::Bound;
 
@@ -100,6 +100,11 @@ fn sidecars_of(loader: &mut Loader<'_, '_>, jsonl: &Utf8Path) -> Vec<Utf8PathBuf
         .map(|end| jsonl.with_extension(end))
         .filter(|sidecar| loader.is_file(sidecar))
         .collect()
+}
+
+/// Whether a JSONL file is beside a YAML file, which is its sidecar.
+pub(crate) fn is_sidecar_of_list(files: &dyn Files, path: &Utf8Path) -> bool {
+    files.kind(&path.with_extension("jsonl")).is_some()
 }
 
 fn conflicting(source: SourceId, message: &str) -> Diagnostic {

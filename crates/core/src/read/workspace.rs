@@ -6,7 +6,9 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::model::{ContainerSettings, KeepRule, Workspace, WorkspaceRepo, WorkspaceView};
+use crate::model::{
+    ContainerSettings, IgnoreList, KeepRule, Workspace, WorkspaceRepo, WorkspaceView,
+};
 use crate::reader::{FileUse, Options, ReadResult, Reported, read_mapping, wrong_type};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape, UNSUPPORTED_FEATURE, shorten};
@@ -83,7 +85,7 @@ pub(super) struct WorkspaceLayer {
     pub(super) template: Option<Arc<TemplateFacts>>,
     repos: Option<Vec<WorkspaceRepo>>,
     hooks: ReadHooks,
-    ignore: Option<Vec<String>>,
+    ignore: Option<Arc<IgnoreList>>,
     cwd: Option<String>,
     env: Vec<(String, String)>,
     keep: Option<KeepRule>,
@@ -134,7 +136,11 @@ impl WorkspaceLayer {
             Some(template) => template.complete_files(),
             None => Some(&[] as &[String]),
         };
-        WorkspaceView { files }
+        let gitignores = match &self.template {
+            Some(template) if files.is_some() => template.gitignores(),
+            _ => &[],
+        };
+        WorkspaceView { files, ignore: self.ignore.as_deref(), gitignores }
     }
 
     pub(super) fn finish(self) -> Workspace {
@@ -145,7 +151,7 @@ impl WorkspaceLayer {
             setup: self.hooks.setup,
             teardown: self.hooks.teardown,
             after_all: self.hooks.after_all,
-            ignore: self.ignore.unwrap_or_default(),
+            ignore: self.ignore.map(|list| list.lines.clone()).unwrap_or_default(),
             cwd: self.cwd.filter(|cwd| !cwd.is_empty()),
             env: self.env,
             keep: self.keep.unwrap_or_default(),
@@ -218,8 +224,10 @@ fn read_layer(options: &mut Options<'_, '_, '_>) -> (WorkspaceLayer, Option<Plac
         template: None,
         repos: known(read_repos(options)),
         hooks: read_hooks(options),
-        ignore: known(options.texts("ignore"))
-            .map(|patterns| patterns.into_iter().map(|pattern| pattern.value).collect()),
+        ignore: known(options.texts("ignore")).map(|patterns| {
+            let lines = patterns.into_iter().map(|pattern| pattern.value).collect();
+            Arc::new(IgnoreList::new(lines))
+        }),
         cwd: known(read_path(options, "cwd")),
         env: known(options.optional("env", read_env)).unwrap_or_default(),
         keep: known(options.choice("keep")),

@@ -133,7 +133,7 @@ fn read_hook<'t>(options: &mut Options<'_, '_, 't>, entry: &Entry<'t>) -> ReadRe
         let millis = millis?.map(|millis| millis.div_ceil(1000));
         Ok(Some(Hook {
             command: read_command(options, &command)?,
-            cwd: cwd?.filter(|cwd| !cwd.is_empty()),
+            cwd: cwd?,
             timeout_seconds: seconds?.or(millis).unwrap_or(DEFAULT_SECONDS),
             base: options.reader.directory.clone(),
         }))

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Assertion, Block, Expected};
+use crate::model::{Assertion, Block, Expected, IgnoreList};
 use crate::source::{Files, Reach, Span, TreeListing, list_tree};
 use crate::syntax::fields::shorten;
 
@@ -65,6 +65,10 @@ const LARGEST_ANSWER: u64 = 64 * 1024;
 /// Shorter texts, such as `42`, are in files by chance.
 const SHORTEST_ANSWER: usize = 16;
 
+/// `.gitignore` files that are read, and how far. Where there are more, none is.
+const MOST_GITIGNORES: usize = 100;
+const LARGEST_GITIGNORE: u64 = 64 * 1024;
+
 /// What is known of a template.
 #[derive(Debug)]
 pub(super) struct TemplateFacts {
@@ -79,6 +83,8 @@ pub(super) struct TemplateFacts {
 #[derive(Debug)]
 pub(super) struct TemplateContent {
     tree: TreeListing,
+    /// By directory.
+    gitignores: Vec<(String, IgnoreList)>,
     /// Of the trimmed texts of its small files; computed when a test has an expected output.
     digests: OnceLock<HashSet<[u8; 32]>>,
 }
@@ -88,6 +94,10 @@ impl TemplateFacts {
     pub(super) fn complete_files(&self) -> Option<&[String]> {
         let tree = &self.content.tree;
         tree.is_complete.then_some(&tree.files)
+    }
+
+    pub(super) fn gitignores(&self) -> &[(String, IgnoreList)] {
+        &self.content.gitignores
     }
 
     fn digests(&self, files: &dyn Files) -> &HashSet<[u8; 32]> {
@@ -118,7 +128,8 @@ impl Loader<'_, '_> {
         let files = self.reader.world.files;
         let content = self.templates.entry(path.clone()).or_insert_with(|| {
             let tree = list_tree(files, &path, MOST_NAMES);
-            Arc::new(TemplateContent { tree, digests: OnceLock::new() })
+            let gitignores = read_gitignores(files, &path, &tree);
+            Arc::new(TemplateContent { tree, gitignores, digests: OnceLock::new() })
         });
         let content = content.clone();
         for link in &content.tree.outside {
@@ -163,6 +174,11 @@ impl Loader<'_, '_> {
         let mut open: Vec<&Assertion> = assertions.iter().map(|one| &**one).collect();
         while let Some(assertion) = open.pop() {
             open.extend(assertion.check.members().iter().map(|member| &*member.assertion));
+            // A directory around the template says nothing about which of its files are hidden.
+            let directory = assertion.check.hidden_directory();
+            if directory.is_some_and(|it| it != template.path && template.path.starts_with(it)) {
+                continue;
+            }
             let files = assertion.check.hidden_files();
             if let Some(file) = files.iter().find(|path| path.starts_with(&template.path)) {
                 let shown = self.reader.shown(file);
@@ -172,6 +188,30 @@ impl Loader<'_, '_> {
             }
         }
     }
+}
+
+fn read_gitignores(
+    files: &dyn Files,
+    template: &Utf8Path,
+    tree: &TreeListing,
+) -> Vec<(String, IgnoreList)> {
+    let directory = |path: &str| match path.strip_suffix(".gitignore")? {
+        "" => Some(String::new()),
+        parent => Some(parent.strip_suffix('/')?.to_owned()),
+    };
+    let found = tree.files.iter().filter_map(|path| Some((directory(path)?, path)));
+    let found: Vec<_> = found.take(MOST_GITIGNORES + 1).collect();
+    if found.len() > MOST_GITIGNORES {
+        return Vec::new();
+    }
+    let read = found.into_iter().filter_map(|(directory, path)| {
+        let bytes =
+            files.read(&template.join(path), Reach::Inside(template), LARGEST_GITIGNORE).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::to_owned).collect();
+        Some((directory, IgnoreList::new(lines)))
+    });
+    read.collect()
 }
 
 fn answer_in_workspace(place: Span, message: impl Into<String>) -> Diagnostic {

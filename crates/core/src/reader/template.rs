@@ -135,6 +135,14 @@ impl Template {
         self.span
     }
 
+    /// The names of its variables, in order.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        pieces(&self.raw).filter_map(|(_, piece, _)| match piece {
+            TemplatePiece::Variable(name) => Some(name),
+            TemplatePiece::Escape | TemplatePiece::Stray => None,
+        })
+    }
+
     pub fn has_references(&self) -> bool {
         has_references(&self.raw)
     }

@@ -10,18 +10,19 @@ use super::keyword::{
 use super::object::ObjectSchema;
 use super::shape::SchemaBuilder;
 
-const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"];
+/// Keys of the root under which entries are found.
+pub const LIST_KEYS: &[&str] = &["evals", "cases", "tests", "test_cases", "queries"];
 const PROMPT_KEYS: &[&str] = &["prompt", "query", "input", "task"];
 /// Where the text of an assertion that is a mapping is looked for.
 const TEXT_KEYS: &[&str] = &["text", "description", "criteria", "assertion", "name", "id"];
 
-static ROOT_FIELDS: &[Field] = &[
+pub static ROOT_FIELDS: &[Field] = &[
     Field::new("skill_name", Shape::Text, "the skill that is tested"),
     Field::new("evals", Shape::Any, "the entries, one per test"),
     Field::new("metadata", Shape::Any, "free data"),
 ];
 
-static ENTRY_FIELDS: &[Field] = &[
+pub static ENTRY_FIELDS: &[Field] = &[
     Field::new("id", Shape::Any, "integer or text; default: the position"),
     Field::new("prompt", Shape::Any, "what the user says"),
     Field::new("query", Shape::Any, "read when `prompt` is absent"),

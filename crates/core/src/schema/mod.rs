@@ -16,7 +16,10 @@ mod variant;
 mod workspace;
 
 pub use document::{Document, Draft};
-pub use evals_json::evals_json;
+pub use evals_json::{
+    ENTRY_FIELDS as EVALS_JSON_ENTRY, LIST_KEYS as EVALS_JSON_LISTS,
+    ROOT_FIELDS as EVALS_JSON_ROOT, evals_json,
+};
 pub use keyword::{any_of, list_of, map, matching, of_type, when};
 pub use object::ObjectSchema;
 pub use shape::{SchemaBuilder, SchemaMode};

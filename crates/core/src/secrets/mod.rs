@@ -26,6 +26,9 @@ const SHORTEST_VARIABLE: usize = 8;
 
 const NAMES: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
+/// Ends of the names of `.env` files that have no values.
+const ENV_EXAMPLES: &[&str] = &["example", "sample", "template", "dist"];
+
 /// What a secret is replaced with.
 const MARK: &str = "***";
 
@@ -170,6 +173,13 @@ impl Secrets {
     }
 }
 
+/// Whether a file with this name holds variables: `.env` and `.env.local`, but not the examples that
+/// repositories have for them.
+pub fn is_env_file(name: &str) -> bool {
+    let kind = name.strip_prefix(".env.").filter(|kind| !ENV_EXAMPLES.contains(kind));
+    name == ".env" || kind.is_some()
+}
+
 /// Whether a variable with this name holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_uppercase();
@@ -180,6 +190,16 @@ pub fn is_secret_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::model::{JsonStyle, Value};
+
+    #[test]
+    fn files_with_variables_are_known_by_their_names() {
+        for name in [".env", ".env.local", ".env.production"] {
+            assert!(is_env_file(name), "{name}");
+        }
+        for name in [".env.example", ".envrc", "env", "a.env", ".environment"] {
+            assert!(!is_env_file(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_secret_that_was_cut_does_not_show_its_beginning() {

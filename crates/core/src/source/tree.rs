@@ -4,11 +4,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::files::{EntryKind, Files, Reach};
 
-/// The files below a directory, relative to it and in byte order. Names that are not UTF-8 are left
+/// What is below a directory, relative to it and in byte order. Names that are not UTF-8 are left
 /// out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TreeListing {
     pub files: Vec<String>,
+    /// Directories, and links that lead to a directory or nowhere.
+    pub others: Vec<String>,
     /// Links that lead out of the directory.
     pub outside: Vec<String>,
     /// `false` if there are more files than the limit, or a directory could not be listed.
@@ -35,14 +37,21 @@ pub fn list_tree(files: &dyn Files, directory: &Utf8Path, limit: usize) -> TreeL
             }
             let path = below.join(&entry.name);
             match entry.kind {
-                EntryKind::Directory if !entry.is_link => open.push(path),
+                EntryKind::Directory if !entry.is_link => {
+                    tree.others.push(path.to_string());
+                    open.push(path);
+                }
                 EntryKind::File => tree.files.push(path.into_string()),
                 EntryKind::Outside => tree.outside.push(path.into_string()),
+                EntryKind::Directory | EntryKind::Other if entry.is_link => {
+                    tree.others.push(path.into_string());
+                }
                 EntryKind::Directory | EntryKind::Other => {}
             }
         }
     }
     tree.files.sort();
+    tree.others.sort();
     tree.outside.sort();
     tree
 }
@@ -63,6 +72,7 @@ mod tests {
     fn files_are_relative_and_in_byte_order() {
         let tree = list_tree(&files(), "/p/t".into(), 100);
         assert_eq!(tree.files, ["a", "b.txt", "b/c", "b/d/e"]);
+        assert_eq!(tree.others, ["b", "b/d"]);
         assert!(tree.is_complete);
     }
 

@@ -21,7 +21,7 @@ tests:
     criteria: Greets
     input: Hi
     assert:
-      - {type: trigger-judge, skill: greeter, should_trigger: no}
+      - {type: trigger-judge, skill: greeter, detection: any-call, should_trigger: no}
 ```
 
 ## Instead
@@ -32,7 +32,7 @@ tests:
     criteria: Greets
     input: Hi
     assert:
-      - {type: trigger-judge, skill: greeter, should_trigger: false}
+      - {type: trigger-judge, skill: greeter, detection: any-call, should_trigger: false}
 ```
 
 ## Why

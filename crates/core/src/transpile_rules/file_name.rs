@@ -14,11 +14,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv/tools}]
+    assert: [{type: trigger-judge, skill: csv/tools, detection: any-call}]
   - id: b
     criteria: Draws the table
     input: Draw column b
-    assert: [{type: trigger-judge, skill: CSV_tools}]
+    assert: [{type: trigger-judge, skill: CSV_tools, detection: any-call}]
 ```
 
 ## Instead
@@ -28,11 +28,11 @@ tests:
   - id: a
     criteria: Analyses the table
     input: What is the mean of column b?
-    assert: [{type: trigger-judge, skill: csv-analyzer}]
+    assert: [{type: trigger-judge, skill: csv-analyzer, detection: any-call}]
   - id: b
     criteria: Draws the table
     input: Draw column b
-    assert: [{type: trigger-judge, skill: csv-charts}]
+    assert: [{type: trigger-judge, skill: csv-charts, detection: any-call}]
 ```
 
 ## Why

@@ -14,8 +14,8 @@ tests:
     criteria: Analyses the table
     input: What is the mean of column b?
     assert:
-      - {type: trigger-judge, skill: csv-analyzer}
-      - {type: trigger-judge, skill: csv-analyzer, should_trigger: false}
+      - {type: trigger-judge, skill: csv-analyzer, detection: any-call}
+      - {type: trigger-judge, skill: csv-analyzer, detection: any-call, should_trigger: false}
 ```
 
 ## Instead
@@ -26,7 +26,7 @@ tests:
     criteria: Analyses the table
     input: What is the mean of column b?
     assert:
-      - {type: trigger-judge, skill: csv-analyzer}
+      - {type: trigger-judge, skill: csv-analyzer, detection: any-call}
 ```
 
 ## Why
