@@ -1,10 +1,12 @@
 //! The docs that `explain` prints: every example of a code reports exactly that code, every
 //! "instead" nothing, and every example of an assertion type loads clean.
+#![allow(clippy::disallowed_methods, reason = "the test reads the pages of the book")]
 
 mod support;
 
 use std::collections::BTreeSet;
 
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::KINDS;
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::{Code, Doc, DocFile, Family};
@@ -30,6 +32,7 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("link-outside-template", "it takes a symbolic link"),
     ("overlay-too-large", "it takes ten thousand files"),
     ("csv-syntax", "only `convert` reads CSV"),
+    ("toml-syntax", "only `convert` reads TOML"),
     ("not-convertible", "only `convert` reads files of other tools"),
 ];
 
@@ -206,4 +209,78 @@ fn every_example_of_an_assertion_type_uses_the_type() {
             );
         }
     }
+}
+
+/// The default of the format is the first call only, which is rarely what an author means.
+#[test]
+fn every_example_of_a_trigger_says_which_calls_count() {
+    let mut found = Vec::new();
+    let docs = all_codes().map(|code| (code.name, code.doc));
+    let types = KINDS.iter().map(|kind| (kind.name, kind.doc));
+    for (name, text) in docs.chain(types) {
+        found.extend(silent_triggers(text).into_iter().map(|line| format!("{name}: {line}")));
+    }
+    for (path, text) in pages() {
+        found.extend(silent_triggers(&text).into_iter().map(|line| format!("{path}: {line}")));
+    }
+    assert!(found.is_empty(), "without `detection`:\n{}", found.join("\n"));
+    assert_eq!(silent_triggers("- {type: trigger-judge, skill: a}").len(), 1);
+    assert_eq!(silent_triggers("- type: trigger-judge\n  skill: a\n- type: is-json").len(), 1);
+    assert_eq!(silent_triggers("- type: trigger-judge\n  detection: any-call").len(), 0);
+}
+
+/// The script lets its workers see each other's copies of the skill, so that rates are wrong with several.
+#[test]
+fn commands_of_the_script_for_triggers_have_one_worker() {
+    let mut commands = 0;
+    for (path, text) in pages() {
+        for block in text.split("```").skip(1).step_by(2) {
+            let block = block.replace("\\\n", " ");
+            for line in block.lines().filter(|line| line.contains("scripts.run_eval ")) {
+                assert!(
+                    line.contains("--num-workers 1 ") || line.ends_with("--num-workers 1"),
+                    "{path}: {line}"
+                );
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands > 0);
+}
+
+/// The pages of the book, by path.
+fn pages() -> Vec<(Utf8PathBuf, String)> {
+    let mut directories = vec![Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")];
+    let mut found = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in directory.read_dir_utf8().expect("a directory of docs") {
+            let path = entry.expect("an entry").into_path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension() == Some("md") {
+                let text = std::fs::read_to_string(&path).expect("a page");
+                found.push((path, text));
+            }
+        }
+    }
+    found
+}
+
+/// The lines that begin a trigger-judge without `detection`.
+fn silent_triggers(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_silent = |(at, line): (usize, &&str)| {
+        let start = line.find("type: trigger-judge")?;
+        let rest = &line[start..];
+        let is_told = if line[..start].trim_end().ends_with('{') {
+            rest.split('}').next().is_some_and(|inside| inside.contains("detection:"))
+        } else {
+            let is_inside = |line: &&&str| {
+                line.chars().position(|c| c != ' ').is_some_and(|column| column >= start)
+            };
+            lines[at + 1..].iter().take_while(is_inside).any(|line| line.contains("detection:"))
+        };
+        (!is_told).then_some(lines[at])
+    };
+    lines.iter().enumerate().filter_map(is_silent).collect()
 }

@@ -1,11 +1,18 @@
 //! The coverage of the intervals of rates, means and differences, on simulated runs. Seeded, so a
 //! failure is a change of the code and not bad luck.
 
+#[path = "../examples/statistics/moving.rs"]
+mod moving;
+#[path = "../examples/statistics/simulation.rs"]
+mod simulation;
+
 use evalrig_core::compare::Measure;
 use evalrig_core::stats::{
     Interval, Pair, Passes, SplitMix64, clustered_mean, clustered_rate, difference, rate_text,
     wilson,
 };
+use moving::Moving;
+use simulation::{Setting, Shape};
 
 const TRIALS: [usize; 3] = [1, 3, 5];
 
@@ -209,5 +216,39 @@ fn every_rate_below_two_hundred_has_an_interval() {
             let text = rate_text(passes.min(trials), trials, "passed");
             assert!(text.contains("95 % CI") && !text.contains('±'), "{text}");
         }
+    }
+}
+
+/// So many that three standard errors are half a point; the limits need no allowance.
+const COVERED: usize = 10_000;
+
+fn covers(moving: Moving) {
+    let found = moving.coverage(COVERED).value();
+    assert!((0.93..=0.97).contains(&found), "{moving:?}: {found}");
+}
+
+/// Each target of a test has the same rates, so targets add little about other tests.
+#[test]
+fn intervals_cover_the_difference_with_several_targets() {
+    for shape in [Shape::Skilled, Shape::Extremes] {
+        for targets in 1..=5 {
+            covers(Moving { setting: Setting::new(20, 5, 1, shape), targets, share: 0.5 });
+        }
+    }
+}
+
+#[test]
+fn intervals_of_single_trials_cover_from_twenty_tests_on() {
+    for shape in [Shape::Coin, Shape::Skilled, Shape::Extremes, Shape::Ramp] {
+        for tests in [20, 50, 100] {
+            covers(Moving { setting: Setting::new(tests, 1, 1, shape), targets: 1, share: 0.5 });
+        }
+    }
+}
+
+#[test]
+fn intervals_cover_the_difference_from_several_runs() {
+    for shape in [Shape::Skilled, Shape::Extremes, Shape::Coin] {
+        covers(Moving { setting: Setting::new(30, 4, 4, shape), targets: 1, share: 0.5 });
     }
 }

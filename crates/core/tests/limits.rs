@@ -6,7 +6,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Level;
-use evalrig_core::import::{ImportRequest, Opened, format_named};
+use evalrig_core::import::{CodeUse, ImportRequest, Opened, format_named};
 use evalrig_core::read::{DiscardTests, Findings, LoadRequest, duplicate_suite_name, load};
 use evalrig_core::reader::{ReadPolicy, World};
 use evalrig_core::source::{
@@ -627,8 +627,10 @@ fn conversion_fault(name: &str, text: &str, format: &str) -> (&'static str, u32,
     let path = Utf8Path::new("/p").join(name);
     let files = MemoryFiles::new().with(path.as_str(), text);
     let request = ImportRequest {
+        code: CodeUse::Written,
         files: &files,
         path: &path,
+        others: &[],
         directory: "/p".into(),
         reach: Reach::Inside("/p".into()),
         map: None,
@@ -640,6 +642,13 @@ fn conversion_fault(name: &str, text: &str, format: &str) -> (&'static str, u32,
     let fault = done.diagnostics.iter().next().expect("a reason");
     assert_eq!(fault.level, Level::Blocking);
     (fault.code.name, done.sources.position(fault.span).line, fault.message.clone())
+}
+
+#[test]
+fn broken_toml_is_refused_where_it_breaks() {
+    let (code, line, _) =
+        conversion_fault("task.toml", "[agent]\ntimeout_sec = 120 seconds\n", "harbor");
+    assert_eq!((code, line), ("toml-syntax", 2));
 }
 
 #[test]

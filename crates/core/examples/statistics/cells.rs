@@ -68,10 +68,15 @@ pub fn verdict(pairs: &[Pair], random: &mut Chance) -> SuiteVerdict {
 }
 
 /// Comparisons with the marks of tests.
-pub fn comparisons(setting: &Setting, repeats: usize, mut look: impl FnMut(&Comparison)) {
+pub fn comparisons(
+    setting: &Setting,
+    repeats: usize,
+    pairs: fn(&Setting, &mut Chance) -> Vec<Pair>,
+    mut look: impl FnMut(&Comparison),
+) {
     let mut random = setting.random();
     for _ in 0..repeats {
-        let [base, candidate] = cases(&setting.pairs(&mut random));
+        let [base, candidate] = cases(&pairs(setting, &mut random));
         look(&compare(&base, &candidate, &CompareOptions::default()));
     }
 }

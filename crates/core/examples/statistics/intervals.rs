@@ -1,55 +1,28 @@
 //! How often an interval holds the true difference.
 
 use evalrig_core::compare::{Measure, Rule, judge};
-use evalrig_core::stats::{Cluster, Pair};
+use evalrig_core::stats::{Pair, difference};
 
 use super::StatisticsTable;
-use super::cells::{MARGIN, in_parallel, percent, verdict};
+use super::cells::{MARGIN, in_parallel, percent};
+use super::moving::Moving;
 use super::simulation::{Chance, Setting, Shape};
 
-/// Tests whose rates change by themselves, up or down, so that the mean over all such tests stays.
-#[derive(Debug, Clone, Copy)]
-struct Moving {
-    setting: Setting,
-    targets: usize,
-    /// How much of a test's rate is drawn anew for the candidate.
-    share: f64,
-}
-
-impl Moving {
-    fn pairs(&self, random: &mut Chance) -> Vec<Pair> {
-        let Setting { tests, trials, base_runs, shape, .. } = self.setting;
-        let before = shape.rates(tests, random);
-        let other = shape.rates(tests, random);
-        let mut pairs = Vec::new();
-        for (test, (rate, other)) in before.iter().zip(other).enumerate() {
-            let now = (1.0 - self.share) * rate + self.share * other;
-            for _ in 0..self.targets {
-                let base = (0..base_runs).map(|_| random.passes(trials, *rate)).collect();
-                let pair = Pair::pooled(base, random.passes(trials, now));
-                let cluster = if self.targets > 1 { Cluster::Test(test) } else { Cluster::Alone };
-                pairs.push(Pair { cluster, ..pair });
-            }
-        }
-        pairs
-    }
-
-    fn coverage(&self, repeats: usize) -> f64 {
-        let mut random = self.setting.random();
-        let holds = |_: &usize| {
-            let pairs = self.pairs(&mut random);
-            verdict(&pairs, &mut random).interval.holds(0.0)
-        };
-        (0..repeats).filter(holds).count() as f64 / repeats as f64
-    }
-}
+/// Repeats per repeat of the other tables: an interval alone is cheap.
+pub const MORE: usize = 40;
+/// The same for scores, some of which need the test for gains too.
+const MORE_SCORES: usize = 4;
 
 pub fn differences(repeats: usize) -> StatisticsTable {
     let shapes = [Shape::Skilled, Shape::Extremes, Shape::Ramp, Shape::Coin];
-    let rows: [(&str, usize, usize, usize, usize); 9] = [
+    let repeats = repeats * MORE;
+    let rows: [(&str, usize, usize, usize, usize); 12] = [
         ("20 × 5, 1 target", 20, 5, 1, 1),
+        ("20 × 5, 2 targets", 20, 5, 1, 2),
         ("20 × 5, 3 targets", 20, 5, 1, 3),
+        ("20 × 5, 4 targets", 20, 5, 1, 4),
         ("20 × 5, 5 targets", 20, 5, 1, 5),
+        ("50 × 5, 1 target", 50, 5, 1, 1),
         ("30 × 4, 4 baseline runs", 30, 4, 4, 1),
         ("20 × 1", 20, 1, 1, 1),
         ("50 × 1", 50, 1, 1, 1),
@@ -66,10 +39,11 @@ pub fn differences(repeats: usize) -> StatisticsTable {
             jobs.push(Moving { setting, targets, share });
         }
     }
-    let found = in_parallel(&jobs, |moving| percent(moving.coverage(repeats)));
+    let found = in_parallel(&jobs, |moving| percent(moving.coverage(repeats).value()));
     let mut header = vec!["tests × trials".to_owned()];
     header.extend(shapes.map(|shape| shape.name().to_owned()));
     StatisticsTable {
+        repeats,
         title: "The 95 % interval of the difference in pass rate holds the truth, %",
         header,
         rows: rows
@@ -83,7 +57,9 @@ pub fn differences(repeats: usize) -> StatisticsTable {
 /// How scores come about.
 #[derive(Debug, Clone, Copy)]
 enum Scores {
-    /// 0.9 ± 0.01; in the candidate one test in nine scores 0.
+    /// Always 0.9; in the candidate one test in nine scores 0.
+    Equal,
+    /// 0.9 ± 0.01; the same.
     Steady,
     /// Fifths, around a level of the test; nothing changes.
     Rubric,
@@ -94,7 +70,7 @@ enum Scores {
 impl Scores {
     fn truth(self) -> f64 {
         match self {
-            Self::Steady => -0.1,
+            Self::Equal | Self::Steady => -0.1,
             Self::Rubric => 0.0,
             Self::BrokenRubric => -0.075,
         }
@@ -104,7 +80,7 @@ impl Scores {
     fn pair(self, trials: usize, random: &mut Chance) -> Pair {
         let is_broken = random.fraction()
             < match self {
-                Self::Steady => 1.0 / 9.0,
+                Self::Equal | Self::Steady => 1.0 / 9.0,
                 Self::Rubric => 0.0,
                 Self::BrokenRubric => 0.1,
             };
@@ -113,6 +89,7 @@ impl Scores {
             (0..trials)
                 .map(|_| match self {
                     _ if is_broken => 0.0,
+                    Self::Equal => 0.9,
                     Self::Steady => 0.9 + 0.01 * (2.0 * random.fraction() - 1.0),
                     _ => {
                         let met = (0..5).filter(|_| random.fraction() < level).count();
@@ -126,8 +103,15 @@ impl Scores {
     }
 }
 
+fn passes_gate(pairs: &[Pair], seed: u64) -> bool {
+    let rule = Rule { measure: Measure::Score, margin: MARGIN, seed };
+    judge(pairs, &rule).expect("a suite has tests").verdict.passes_gate()
+}
+
 pub fn scores(repeats: usize) -> StatisticsTable {
+    let repeats = repeats * MORE_SCORES;
     let kinds = [
+        ("always 0.9, 1 in 9 tests collapses", Scores::Equal),
         ("0.9 ± 0.01, 1 in 9 tests collapses", Scores::Steady),
         ("rubrics of five, no change", Scores::Rubric),
         ("rubrics of five, 1 in 10 tests collapses", Scores::BrokenRubric),
@@ -142,10 +126,13 @@ pub fn scores(repeats: usize) -> StatisticsTable {
         let (mut holds, mut passed) = (0, 0);
         for seed in 0..repeats {
             let pairs: Vec<Pair> = (0..*tests).map(|_| scores.pair(*trials, &mut random)).collect();
-            let rule = Rule { measure: Measure::Score, margin: MARGIN, seed: seed as u64 };
-            let judged = judge(&pairs, &rule).expect("a suite has tests");
-            holds += usize::from(judged.interval.holds(scores.truth()));
-            passed += usize::from(judged.verdict.passes_gate());
+            let (delta, interval) =
+                difference(&pairs, Measure::Score, 0.95).expect("a suite has tests");
+            holds += usize::from(interval.holds(scores.truth()));
+            // Otherwise only a gain passes, and gains need all permutations.
+            passed += usize::from(
+                interval.low > -MARGIN || (delta > 0.0 && passes_gate(&pairs, seed as u64)),
+            );
         }
         let share = |count: usize| count as f64 / repeats as f64;
         format!("{} / {}", percent(share(holds)), percent(share(passed)))
@@ -153,6 +140,7 @@ pub fn scores(repeats: usize) -> StatisticsTable {
     let mut header = vec!["scores".to_owned()];
     header.extend(sizes.map(|(tests, trials)| format!("{tests} × {trials}")));
     StatisticsTable {
+        repeats,
         title: "Mean scores: the interval holds the truth / exit 0, %",
         header,
         rows: kinds

@@ -4,9 +4,15 @@
 
 mod cells;
 mod intervals;
+mod judges;
+mod limits;
+mod moving;
 mod picture;
+mod rounds;
 mod simulation;
 mod tables;
+mod unequal;
+mod unseen;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +34,8 @@ struct Extent {
     repeats: usize,
     /// Whether the page and the pictures are written.
     is_written: bool,
+    /// Whether the page is held against its limits, and nothing is simulated.
+    is_checked: bool,
     /// The tables, if not all.
     keys: Vec<String>,
 }
@@ -35,11 +43,13 @@ struct Extent {
 impl Extent {
     /// From the words behind `statistics`.
     fn read(words: &[String]) -> Result<Self, String> {
-        let mut extent = Self { repeats: QUICK, is_written: false, keys: Vec::new() };
+        let mut extent =
+            Self { repeats: QUICK, is_written: false, is_checked: false, keys: Vec::new() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match word.as_str() {
                 "--full" => extent.repeats = FULL,
+                "--check" => extent.is_checked = true,
                 "--write" => extent.is_written = true,
                 "--repeats" => {
                     let count = words.next().and_then(|count| count.parse().ok());
@@ -56,6 +66,8 @@ impl Extent {
 /// A table of the page.
 #[derive(Debug)]
 struct StatisticsTable {
+    /// Comparisons of each shape in a cell.
+    repeats: usize,
     title: &'static str,
     header: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -66,7 +78,8 @@ impl StatisticsTable {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let rule = vec!["---".to_owned(); self.header.len()];
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
-        format!("{}{}{rows}", line(&self.header), line(&rule))
+        let table = format!("{}{}{rows}", line(&self.header), line(&rule));
+        format!("{}\n{table}", repeats_line(self.repeats))
     }
 }
 
@@ -87,8 +100,13 @@ fn workspace() -> PathBuf {
 
 /// Prints the tables one after another; with `--write`, replaces those of the page.
 fn statistics(root: &Path, extent: &Extent) -> Result<(), String> {
-    println!("{} comparisons per cell\n", extent.repeats);
-    let mut texts = vec![("repeats", repeats_line(extent.repeats))];
+    if extent.is_checked {
+        let page =
+            fs::read_to_string(root.join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?;
+        let missed = limits::missed(&page);
+        return if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) };
+    }
+    let mut texts = Vec::new();
     for (key, make) in tables::ALL {
         if !extent.keys.is_empty() && !extent.keys.iter().any(|wanted| wanted == key) {
             continue;
@@ -118,13 +136,13 @@ fn write(root: &Path, texts: &[(&str, String)]) -> Result<(), String> {
     Ok(())
 }
 
-/// How exact the numbers are.
+/// How exact the numbers of a table are.
 fn repeats_line(repeats: usize) -> String {
     let error = |rate: f64| 196.0 * (rate * (1.0 - rate) / repeats as f64).sqrt();
     format!(
-        "Each number is a share of {repeats} simulated comparisons per shape: a true 5 % shows as {:.1} \
-         to {:.1} %, and a true 70 % as {:.0} to {:.0} %.\n",
-        5.0 - error(0.05),
+        "*{repeats} comparisons per shape and cell: a true 5 % shows as {:.1} to {:.1} %, a true 70 % as {:.0} to \
+         {:.0} %.*\n",
+        (5.0 - error(0.05)).max(0.0),
         5.0 + error(0.05),
         70.0 - error(0.7),
         70.0 + error(0.7),
@@ -151,6 +169,15 @@ mod tests {
         assert_eq!(once, "a\n<!-- statistics: x -->\n\nnew\n\n<!-- end -->\nb\n");
         assert_eq!(replaced(&once, "x", "new\n").unwrap(), once);
         assert!(replaced(page, "y", "").is_err());
+    }
+
+    /// What is published was simulated. The page says which limits are missed, and why.
+    #[test]
+    fn the_page_is_whole_and_keeps_its_limits() {
+        let page = fs::read_to_string(workspace().join(PAGE)).unwrap();
+        assert!(!page.contains("Not simulated") && !page.contains("| – |"));
+        let missed = limits::missed(&page);
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
     }
 
     #[test]

@@ -29,6 +29,12 @@ pub enum Shape {
     Ramp,
     /// 60 % always pass, 20 % are coins, 20 % pass in 5 %.
     Lumpy,
+    /// Half of the tests pass in 97 %, half in 55 %.
+    Halves,
+    /// Beta(2, 2): in the middle.
+    Middling,
+    /// Beta(12, 1): nearly all tests pass nearly always.
+    Strong,
 }
 
 pub const SHAPES: [Shape; 10] = [
@@ -44,6 +50,9 @@ pub const SHAPES: [Shape; 10] = [
     Shape::Lumpy,
 ];
 
+/// Shapes that were not used when constants were chosen.
+pub const UNSEEN: [Shape; 3] = [Shape::Halves, Shape::Middling, Shape::Strong];
+
 impl Shape {
     pub fn name(self) -> &'static str {
         match self {
@@ -57,6 +66,9 @@ impl Shape {
             Self::Alike => "groups of five",
             Self::Ramp => "0.6 to 1",
             Self::Lumpy => "lumpy",
+            Self::Halves => "0.97 and 0.55",
+            Self::Middling => "Beta(2, 2)",
+            Self::Strong => "Beta(12, 1)",
         }
     }
 
@@ -83,6 +95,9 @@ impl Shape {
                 chance if chance < 0.8 => 0.5,
                 _ => 0.05,
             },
+            Self::Halves => [0.97, 0.55][usize::from(random.fraction() < 0.5)],
+            Self::Middling => random.beta(2.0, 2.0),
+            Self::Strong => random.beta(12.0, 1.0),
         };
         (0..tests).map(rate).collect()
     }
@@ -94,8 +109,10 @@ pub enum Loss {
     Nothing,
     /// The same odds ratio for each test.
     Spread(f64),
-    /// Some tests break wholly.
+    /// Some tests break wholly: of all such suites, the mean falls by so much.
     Broken(f64),
+    /// The same, but the mean of these tests falls by exactly so much: the last of them breaks in part.
+    BrokenHere(f64),
     /// The easiest test breaks wholly.
     OneTest,
 }
@@ -111,6 +128,7 @@ impl Loss {
                 let kept = |rate: &f64| if random.fraction() < share { 0.0 } else { *rate };
                 rates.iter().map(kept).collect()
             }
+            Self::BrokenHere(drop) => broken_here(rates, drop, random),
             Self::OneTest => {
                 let mut left = rates.to_vec();
                 let best = (0..left.len()).max_by(|one, other| left[*one].total_cmp(&left[*other]));
@@ -119,6 +137,20 @@ impl Loss {
             }
         }
     }
+}
+
+fn broken_here(rates: &[f64], drop: f64, random: &mut Chance) -> Vec<f64> {
+    let mut left = rates.to_vec();
+    let mut rest = drop * rates.len() as f64;
+    let mut order: Vec<usize> = (0..rates.len()).collect();
+    for at in 0..order.len() {
+        let other = at + random.0.below((order.len() - at) as u64) as usize;
+        order.swap(at, other);
+        let lost = left[order[at]].min(rest);
+        left[order[at]] -= lost;
+        rest -= lost;
+    }
+    left
 }
 
 fn spread(rates: &[f64], wanted: f64) -> Vec<f64> {
@@ -191,11 +223,16 @@ impl Setting {
 
     /// Base runs and a candidate, with tests drawn anew.
     pub fn pairs(&self, random: &mut Chance) -> Vec<Pair> {
+        self.pairs_with_candidate(self.trials, random)
+    }
+
+    /// The same with another number of the candidate's trials.
+    pub fn pairs_with_candidate(&self, trials: usize, random: &mut Chance) -> Vec<Pair> {
         let rates = self.shape.rates(self.tests, random);
         let lost = self.loss.apply(&rates, random);
         let base: Vec<Vec<Vec<f64>>> =
             (0..self.base_runs).map(|_| self.run(&rates, random)).collect();
-        let candidate = self.run(&lost, random);
+        let candidate = Self { trials, ..*self }.run(&lost, random);
         let pair = |(at, now): (usize, Vec<f64>)| {
             Pair::pooled(base.iter().map(|run| run[at].clone()).collect(), now)
         };
@@ -246,20 +283,24 @@ pub fn cases(pairs: &[Pair]) -> [Vec<ComparedCase>; 2] {
     for (test, pair) in pairs.iter().enumerate() {
         for (run, values) in pair.base.iter().enumerate() {
             let trials = values.iter().zip(1..);
-            sides[0].extend(trials.map(|(value, trial)| case(test, run as u32, trial, *value)));
+            let case = |(value, trial): (&f64, u32)| case(test, pair, run as u32, trial, *value);
+            sides[0].extend(trials.map(case));
         }
         let trials = pair.candidate.iter().zip(1..);
-        sides[1].extend(trials.map(|(value, trial)| case(test, 0, trial, *value)));
+        sides[1].extend(trials.map(|(value, trial)| case(test, pair, 0, trial, *value)));
     }
     sides
 }
 
-fn case(test: usize, run: u32, trial: u32, value: f64) -> ComparedCase {
+fn case(test: usize, pair: &Pair, run: u32, trial: u32, value: f64) -> ComparedCase {
     ComparedCase {
         suite: "s".to_owned(),
         test: format!("t{test}"),
         target: "t".to_owned(),
-        group: None,
+        group: match pair.cluster {
+            Cluster::Group(number) => Some(format!("g{number}")),
+            Cluster::Alone | Cluster::Test(_) => None,
+        },
         run,
         trial,
         outcome: if value == 1.0 { Outcome::Passed } else { Outcome::Failed },
@@ -339,7 +380,7 @@ impl Share {
         self.value() >= limit - 3.0 * self.error(limit)
     }
 
-    fn error(self, rate: f64) -> f64 {
+    pub fn error(self, rate: f64) -> f64 {
         (rate * (1.0 - rate) / self.of as f64).sqrt()
     }
 }

@@ -7,30 +7,40 @@ use evalrig_core::model::Outcome;
 
 use super::StatisticsTable;
 use super::cells::{Exits, comparisons, in_parallel, mean_and_highest, percent};
-use super::intervals;
-use super::simulation::{Change, Loss, SHAPES, Setting, Shape, cases};
+use super::simulation::{Chance, Change, Loss, SHAPES, Setting, Shape, cases};
+use super::{intervals, judges, rounds, unequal, unseen};
+use evalrig_core::stats::Pair;
 
 pub type MakeTable = fn(usize) -> StatisticsTable;
 type SettingOfShape = Box<dyn Fn(Shape) -> Setting + Sync>;
 
 /// With their names in the markers of the page.
-pub const ALL: [(&str, MakeTable); 11] = [
+pub const ALL: [(&str, MakeTable); 20] = [
     ("false-alarms", false_alarms),
     ("one-run", false_alarms_of_one_run),
     ("other-drift", drift_of_other_kinds),
+    ("unequal", unequal::passes),
+    ("unequal-scores", unequal::scores),
     ("verdicts", verdicts),
     ("margin", at_the_margin),
     ("broken", broken_tests),
+    ("broken-margin", broken_at_the_margin),
     ("named", named_tests),
     ("false-marks", false_marks),
+    ("fixture-marks", marks_of_a_fixture),
+    ("unseen", unseen::shapes),
     ("errors", errors),
+    ("rounds-false-alarms", rounds::false_alarms),
+    ("rounds-verdicts", rounds::verdicts),
+    ("rounds-margin", rounds::margin),
     ("coverage", intervals::differences),
     ("scores", intervals::scores),
+    ("judges", judges::corrected),
 ];
 
 const CORRELATIONS: [f64; 4] = [0.0, 0.05, 0.1, 0.3];
 
-fn words(texts: &[&str]) -> Vec<String> {
+pub fn words(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
@@ -75,6 +85,7 @@ fn false_alarms(repeats: usize) -> StatisticsTable {
     let sizes = [(10, 5), (20, 5), (30, 4), (50, 3)];
     let rows = sizes.map(|size| (size_name(size), correlated(size, 4)));
     StatisticsTable {
+        repeats,
         title: "Equal runs called worse, four baseline runs, %: mean over shapes (highest shape)",
         header: correlation_header("tests × trials"),
         rows: over_shapes(&rows, |setting| Exits::of(setting, repeats).worse()),
@@ -85,39 +96,58 @@ fn false_alarms_of_one_run(repeats: usize) -> StatisticsTable {
     let sizes = [(10, 5), (20, 1), (20, 5), (50, 5)];
     let rows = sizes.map(|size| (size_name(size), correlated(size, 1)));
     StatisticsTable {
+        repeats,
         title: "Equal runs called worse, one baseline run, %: mean over shapes (highest shape)",
         header: correlation_header("tests × trials"),
         rows: over_shapes(&rows, |setting| Exits::of(setting, repeats).worse()),
     }
 }
 
-fn drift_of_other_kinds(repeats: usize) -> StatisticsTable {
-    let kinds: [(&str, Change, bool); 3] = [
-        ("runs shift by 3.8 points", Change::Shift(0.038), false),
-        ("fixture of 5 tests fails in 3 % of runs", Change::Fixture(0.03), false),
-        ("the same, with `group`", Change::Fixture(0.03), true),
-    ];
+/// What changes between runs, and whether tests say so with `group`.
+const DRIFT: [(&str, Change, bool); 3] = [
+    ("runs shift by 3.8 points", Change::Shift(0.038), false),
+    ("fixture of 5 tests fails in 3 % of runs", Change::Fixture(0.03), false),
+    ("the same, with `group`", Change::Fixture(0.03), true),
+];
+
+type DrawPairs = fn(&Setting, &mut Chance) -> Vec<Pair>;
+
+/// Rows of such changes, with suites and baseline runs as columns.
+fn of_drift(
+    kinds: &[(&str, Change, bool)],
+    cell: impl Fn(&Setting, DrawPairs) -> String + Sync,
+) -> StatisticsTable {
     let columns = [((20, 5), 1), ((20, 5), 4), ((50, 5), 1), ((50, 5), 4)];
     let mut jobs = Vec::new();
     for (_, change, is_grouped) in kinds {
         for ((tests, trials), base_runs) in columns {
-            let setting = Setting::new(tests, trials, base_runs, Shape::Skilled).changing(change);
-            jobs.push((setting, is_grouped));
+            let setting = Setting::new(tests, trials, base_runs, Shape::Skilled).changing(*change);
+            jobs.push((setting, *is_grouped));
         }
     }
     let found = in_parallel(&jobs, |(setting, is_grouped)| {
-        let pairs = if *is_grouped { Setting::grouped_pairs } else { Setting::pairs };
-        percent(Exits::with(setting, repeats, pairs).worse())
+        cell(setting, if *is_grouped { Setting::grouped_pairs } else { Setting::pairs })
     });
     let header = columns.map(|(size, runs)| format!("{}, {runs} baseline", size_name(size)));
     StatisticsTable {
-        title: "Equal runs called worse when runs change in other ways, Beta(4, 1), %",
+        repeats: 0,
+        title: "",
         header: [words(&["what changes"]), header.to_vec()].concat(),
         rows: kinds
             .iter()
             .zip(found.chunks(columns.len()))
             .map(|((name, ..), cells)| [words(&[name]), cells.to_vec()].concat())
             .collect(),
+    }
+}
+
+fn drift_of_other_kinds(repeats: usize) -> StatisticsTable {
+    let worse =
+        |setting: &Setting, pairs: DrawPairs| percent(Exits::with(setting, repeats, pairs).worse());
+    StatisticsTable {
+        repeats,
+        title: "Equal runs called worse when runs change in other ways, Beta(4, 1), %",
+        ..of_drift(&DRIFT, worse)
     }
 }
 
@@ -135,6 +165,7 @@ fn verdicts(repeats: usize) -> StatisticsTable {
     let found = in_parallel(&jobs, |setting| Exits::of(setting, repeats).text());
     let rows = shapes.iter().zip(found.chunks(6));
     StatisticsTable {
+        repeats,
         title: "Exit 0 / 1 / 3 of the gate, 30 tests × 4 trials, %",
         header: words(&[
             "shape",
@@ -169,6 +200,7 @@ fn at_the_margin(repeats: usize) -> StatisticsTable {
         [words(&[shape.name()]), cells.collect()].concat()
     };
     StatisticsTable {
+        repeats,
         title: "Exit 0 though every test dropped so that the mean is 10 points lower, %: 1 / 4 baseline \
                 runs",
         header: [words(&["shape"]), sizes.map(size_name).to_vec()].concat(),
@@ -192,6 +224,7 @@ fn broken_tests(repeats: usize) -> StatisticsTable {
     let found = in_parallel(&jobs, |setting| percent(Exits::of(setting, repeats).worse()));
     let rows = shapes.iter().zip(found.chunks(5));
     StatisticsTable {
+        repeats,
         title: "Called worse when some tests break wholly, 20 × 5, %",
         header: words(&[
             "shape",
@@ -207,6 +240,41 @@ fn broken_tests(repeats: usize) -> StatisticsTable {
     }
 }
 
+/// Who is meant when the mean drops by as much as the margin.
+const DROPPED: [(&str, Loss); 2] =
+    [("tests like these", Loss::Broken(0.1)), ("these tests", Loss::BrokenHere(0.1))];
+
+fn broken_at_the_margin(repeats: usize) -> StatisticsTable {
+    let shapes = [Shape::Skilled, Shape::Solved, Shape::Even, Shape::Lumpy, Shape::Certain];
+    let sizes = [(10, 5), (20, 5), (50, 5)];
+    let mut jobs = Vec::new();
+    for shape in shapes {
+        for (_, loss) in DROPPED {
+            for (tests, trials) in sizes {
+                jobs.extend(
+                    [1, 4].map(|runs| Setting::new(tests, trials, runs, shape).losing(loss)),
+                );
+            }
+        }
+    }
+    let found = in_parallel(&jobs, |setting| percent(Exits::of(setting, repeats).passed()));
+    let mut header = words(&["shape"]);
+    for (name, _) in DROPPED {
+        header.extend(sizes.map(|size| format!("{name}, {}", size_name(size))));
+    }
+    let row = |(shape, cells): (&Shape, &[String])| {
+        let cells = cells.chunks(2).map(|pair| pair.join(" / "));
+        [words(&[shape.name()]), cells.collect()].concat()
+    };
+    StatisticsTable {
+        repeats,
+        title: "Exit 0 though some tests broke wholly so that the mean is 10 points lower, %: 1 / 4 \
+                baseline runs",
+        header,
+        rows: shapes.iter().zip(found.chunks(4 * sizes.len())).map(row).collect(),
+    }
+}
+
 fn named_tests(repeats: usize) -> StatisticsTable {
     let shapes = [Shape::Solved, Shape::Skilled, Shape::Even, Shape::Extremes];
     let sizes = [(20, 3, 1), (20, 5, 1), (50, 5, 1), (20, 3, 4), (20, 5, 4), (50, 5, 4)];
@@ -218,7 +286,7 @@ fn named_tests(repeats: usize) -> StatisticsTable {
     }
     let found = in_parallel(&jobs, |setting| {
         let mut named = 0;
-        comparisons(setting, repeats, |comparison| {
+        comparisons(setting, repeats, Setting::pairs, |comparison| {
             let is_named =
                 |test: &TestChange| is_marked(test, TestWord::Regressed) && passed_never(test);
             named += usize::from(comparison.tests.iter().any(is_named));
@@ -228,6 +296,7 @@ fn named_tests(repeats: usize) -> StatisticsTable {
     let header = sizes
         .map(|(tests, trials, runs)| format!("{}, {runs} baseline", size_name((tests, trials))));
     StatisticsTable {
+        repeats,
         title: "The easiest test breaks wholly and is named beyond chance, %",
         header: [words(&["shape"]), header.to_vec()].concat(),
         rows: shapes
@@ -251,19 +320,31 @@ fn false_marks(repeats: usize) -> StatisticsTable {
     let rows = sizes.map(|(size, runs)| {
         (format!("{}, {runs} baseline", size_name(size)), correlated(size, runs))
     });
-    let marked = |setting: &Setting| {
-        let mut false_marks = 0;
-        comparisons(setting, repeats, |comparison| {
-            let any = comparison.tests.iter().any(|test| is_marked(test, TestWord::Regressed));
-            false_marks += usize::from(any);
-        });
-        false_marks as f64 / repeats as f64
-    };
     StatisticsTable {
+        repeats,
         title: "Equal runs with at least one test named as regressed beyond chance, %: mean over shapes \
                 (highest shape)",
         header: correlation_header("tests × trials, baseline runs"),
-        rows: over_shapes(&rows, marked),
+        rows: over_shapes(&rows, |setting| marked(setting, Setting::pairs, repeats)),
+    }
+}
+
+/// The share of comparisons that name a test as regressed.
+pub fn marked(setting: &Setting, pairs: DrawPairs, repeats: usize) -> f64 {
+    let mut marked = 0;
+    comparisons(setting, repeats, pairs, |comparison| {
+        let any = comparison.tests.iter().any(|test| is_marked(test, TestWord::Regressed));
+        marked += usize::from(any);
+    });
+    marked as f64 / repeats as f64
+}
+
+fn marks_of_a_fixture(repeats: usize) -> StatisticsTable {
+    let table = of_drift(&DRIFT[1..], |setting, pairs| percent(marked(setting, pairs, repeats)));
+    StatisticsTable {
+        repeats,
+        title: "Equal runs with at least one test named as regressed beyond chance, Beta(4, 1), %",
+        ..table
     }
 }
 
@@ -304,6 +385,7 @@ fn errors(repeats: usize) -> StatisticsTable {
         in_parallel(&jobs, |(setting, errors)| exits_with(setting, *errors, repeats).text());
     let header = columns.map(|(shape, runs)| format!("{}, {runs} baseline", shape.name()));
     StatisticsTable {
+        repeats,
         title: "Exit 0 / 1 / 3 when trials cannot be measured, 30 × 4, %",
         header: [words(&["truth, and what errors"]), header.to_vec()].concat(),
         rows: rows
