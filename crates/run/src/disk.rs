@@ -10,6 +10,7 @@ mod directory;
 pub(crate) mod faults;
 #[cfg(unix)]
 mod file_copy;
+mod load_environment;
 mod load_files;
 #[cfg(unix)]
 mod name_list;
@@ -50,6 +51,7 @@ pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
+pub use load_environment::LoadEnvironment;
 pub use load_files::LoadFiles;
 pub(crate) use load_files::SeenPaths;
 pub use named_output::{
@@ -63,17 +65,31 @@ pub use replace::{
     sync_parent,
 };
 pub(crate) use suite_files::{Confinement, SuiteFiles};
+pub(crate) use system::create_link;
+#[cfg_attr(not(unix), allow(unused_imports, reason = "for workspaces and queues"))]
+pub(crate) use system::full_disk_count;
+pub(crate) use system::read_link;
 pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
 #[cfg(unix)]
 pub(crate) use system::{copy_tree, set_mode};
 #[cfg(unix)]
-pub(crate) use tree::{OpenDirectory, TreeEntry, TreeReader, TreeVisitor, facts_at, walk_tree};
+pub(crate) use tree::{
+    OpenDirectory, TreeEntry, TreePlace, TreeReader, TreeVisitor, facts_at, walk_tree,
+};
 #[cfg(unix)]
-pub(crate) use tree_copy::{CopiedTree, CopyError, CopyOrigin, CopyRules, TreePlace};
+pub(crate) use tree_copy::{CopiedTree, CopyError, CopyOrigin, CopyRules};
 pub(crate) use tree_digest::tree_digest;
 #[cfg(unix)]
 pub(crate) use tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 pub use write_path::WritePath;
+
+/// Where evalrig keeps what it can make again: `$XDG_CACHE_HOME/evalrig`. `None` without a home.
+pub(crate) fn user_cache() -> Option<Utf8PathBuf> {
+    let variable = |name| std::env::var(name).ok().filter(|path| path.starts_with('/'));
+    let cache = variable("XDG_CACHE_HOME").map(Utf8PathBuf::from);
+    let cache = cache.or_else(|| Some(Utf8PathBuf::from(variable("HOME")?).join(".cache")))?;
+    Some(cache.join("evalrig"))
+}
 
 /// Who may read a new file or directory. A file that is replaced keeps its permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::write_by_path::occupant;
 use super::write_path::{Occupant, WritePath};
 
 /// Creates a directory and the missing ones above it.
-pub fn create_directories(path: &Utf8Path, access: Access) -> io::Result<()> {
+pub fn create_directories<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<()> {
     create_missing(path.into(), access).map(|_| ())
 }
 

@@ -89,6 +89,13 @@ impl FileCopier<'_> {
             Err(error) => (None, self.facts_of_unreadable(path, error)?),
         };
         let (mode, times) = (original.mode & 0o777, times(&original));
+        #[cfg(target_os = "macos")]
+        if let Some(source) = &source
+            && let Some(copy) = self.clone_whole(source, path, mode, content)?
+        {
+            let original = facts_of_file(source)?;
+            return Ok(CopiedFile { path: path.to_owned(), original, copy });
+        }
         let target = self.create(path, mode_of(mode))?;
         if let Some(source) = source {
             content.copy(&source, &target, original.size)?;
@@ -101,6 +108,41 @@ impl FileCopier<'_> {
             copy = facts_of_file(&target)?;
         }
         Ok(CopiedFile { path: path.to_owned(), original, copy })
+    }
+
+    /// The file with its times, which share their blocks until one of them is changed. `None` where the file
+    /// system cannot. Extended attributes are cloned as well, unlike those of other copies.
+    #[cfg(target_os = "macos")]
+    fn clone_whole(
+        &self,
+        source: &File,
+        path: &[u8],
+        mode: u32,
+        content: &mut ContentCopier,
+    ) -> io::Result<Option<NodeFacts>> {
+        use rustix::fs::{AtFlags, CloneFlags, chmodat, fclonefileat, statat};
+        if !content.may_clone {
+            return Ok(None);
+        }
+        let clone = || fclonefileat(source, self.target, path, CloneFlags::NOOWNERCOPY);
+        let mut cloned = clone();
+        if cloned == Err(Errno::EXIST) {
+            clear(self.target, path)?;
+            cloned = clone();
+        }
+        if cloned.is_err() {
+            content.may_clone = false;
+            return Ok(None);
+        }
+        let facts = || -> io::Result<NodeFacts> {
+            Ok(facts_of(&statat(self.target, path, AtFlags::SYMLINK_NOFOLLOW)?))
+        };
+        let mut copy = facts()?;
+        if copy.mode != mode {
+            chmodat(self.target, path, mode_of(mode), AtFlags::empty())?;
+            copy = facts()?;
+        }
+        Ok(Some(copy))
     }
 
     /// Programs that run as the same user cannot read it either, so an empty one will do.
@@ -147,7 +189,8 @@ struct ContentCopier {
 impl Default for ContentCopier {
     fn default() -> Self {
         let is_linux = cfg!(target_os = "linux");
-        Self { buffer: vec![0; BUFFER], may_clone: is_linux, may_copy_in_kernel: is_linux }
+        let may_clone = is_linux || cfg!(target_os = "macos");
+        Self { buffer: vec![0; BUFFER], may_clone, may_copy_in_kernel: is_linux }
     }
 }
 
@@ -166,9 +209,10 @@ impl ContentCopier {
         self.may_clone
     }
 
+    /// macOS clones whole files.
     #[cfg(not(target_os = "linux"))]
     fn clone(&mut self, _: &File, _: &OwnedFd) -> bool {
-        self.may_clone
+        cfg!(target_os = "linux") && self.may_clone
     }
 
     /// False if it must be done otherwise; then nothing was copied.
@@ -218,4 +262,37 @@ fn write_all(target: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::path::Path;
+
+    use super::*;
+
+    fn created(path: &Path) -> OwnedFd {
+        OpenOptions::new().write(true).create_new(true).open(path).unwrap().into()
+    }
+
+    /// `TMPDIR` says where: most file systems of temporary files cannot share blocks.
+    #[test]
+    #[expect(clippy::print_stderr, reason = "says why nothing was checked")]
+    fn contents_are_shared_where_the_file_system_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "line\n".repeat(100_000);
+        fs::write(folder.path().join("source"), &text).unwrap();
+        let source = File::open(folder.path().join("source")).unwrap();
+        let probe = created(&folder.path().join("probe"));
+        let is_supported = rustix::fs::ioctl_ficlone(&probe, &source).is_ok();
+        let target = created(&folder.path().join("target"));
+        let mut copier = ContentCopier::default();
+        copier.copy(&source, &target, text.len() as u64).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("target")).unwrap(), text);
+        // It stays true only if the file was cloned.
+        assert_eq!(copier.may_clone, is_supported);
+        if !is_supported {
+            eprintln!("skipped: {} cannot share blocks", folder.path().display());
+        }
+    }
 }

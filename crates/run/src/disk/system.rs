@@ -3,12 +3,15 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Access;
 #[cfg(unix)]
-use super::tree_copy::{self, CopiedTree, CopyError, CopyRules, TreePlace};
+use super::tree::TreePlace;
+#[cfg(unix)]
+use super::tree_copy::{self, CopiedTree, CopyError, CopyRules};
 #[cfg(unix)]
 use super::tree_remove;
 #[cfg(unix)]
@@ -43,14 +46,34 @@ pub(super) enum Operation<'a> {
     CopyTree(&'a Utf8Path),
 }
 
+#[inline]
+fn attempt<T>(operation: Operation<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    try_operation(operation, act).inspect_err(note_full_disk)
+}
+
 #[cfg(not(all(test, unix)))]
 #[inline]
-fn attempt<T>(_: Operation<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+fn try_operation<T>(_: Operation<'_>, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     act()
 }
 
 #[cfg(all(test, unix))]
-use super::faults::attempt;
+use super::faults::attempt as try_operation;
+
+/// How many operations of this process failed because there was no space, or none left for the user.
+static FULL: AtomicU64 = AtomicU64::new(0);
+
+fn note_full_disk(error: &io::Error) {
+    if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+        FULL.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Grows whenever a file cannot be written for lack of space.
+#[cfg_attr(not(unix), allow(dead_code, reason = "for workspaces and queues"))]
+pub(crate) fn full_disk_count() -> u64 {
+    FULL.load(Ordering::SeqCst)
+}
 
 /// A file that is open for writing.
 #[derive(Debug)]
@@ -111,6 +134,27 @@ impl OpenFile {
 
     pub fn try_lock(&self) -> Result<(), TryLockError> {
         self.file.try_lock()
+    }
+
+    /// Several may hold it together.
+    #[cfg(feature = "queue")]
+    pub(crate) fn try_lock_shared(&self) -> Result<(), TryLockError> {
+        self.file.try_lock_shared()
+    }
+
+    /// Whether the path still leads to this file, and not to none or another one.
+    #[cfg(all(unix, feature = "queue"))]
+    pub(crate) fn is_at_its_path(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let [own, there] = [self.file.metadata(), fs::symlink_metadata(&self.path)];
+        let [own, there] = [own, there].map(|found| found.map(|one| (one.dev(), one.ino())).ok());
+        own.is_some() && own == there
+    }
+
+    /// An open file cannot be removed.
+    #[cfg(all(not(unix), feature = "queue"))]
+    pub(crate) fn is_at_its_path(&self) -> bool {
+        true
     }
 
     pub fn try_clone(&self) -> io::Result<Self> {
@@ -198,6 +242,7 @@ pub(crate) fn copy_tree(
     let mut failure = None;
     let copied = attempt(Operation::CopyTree(to.path), || {
         tree_copy::copy_tree(from, to, rules).map_err(|error| {
+            note_full_disk(&error.error);
             failure = Some(error);
             io::Error::other("the tree cannot be copied")
         })
@@ -205,10 +250,16 @@ pub(crate) fn copy_tree(
     copied.map_err(|error| failure.unwrap_or_else(|| error.into()))
 }
 
-/// Sets the permission bits of a file or directory.
+/// Sets the permission bits of a file or directory; below a root, of a file that is no link.
 #[cfg(unix)]
-pub(crate) fn set_mode(path: &Utf8Path, mode: u32) -> io::Result<()> {
-    attempt(Operation::SetMode(path), || platform::set_mode(path, mode))
+pub(crate) fn set_mode<'p>(path: impl Into<WritePath<'p>>, mode: u32) -> io::Result<()> {
+    let place = path.into();
+    attempt(Operation::SetMode(place.path), || platform::set_mode(place, mode))
+}
+
+/// Where a link leads, as it is written.
+pub(crate) fn read_link<'p>(path: impl Into<WritePath<'p>>) -> io::Result<String> {
+    platform::read_link(path.into())
 }
 
 pub fn sync_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
@@ -222,6 +273,11 @@ pub fn sync_directory<'p>(place: impl Into<WritePath<'p>>) -> io::Result<()> {
 /// Tests see which syncs there are without waiting for them.
 fn wait_for_disk(sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     if cfg!(test) { Ok(()) } else { sync() }
+}
+
+/// Creates a symbolic link; whatever is there stays.
+pub(crate) fn create_link<'p>(target: &str, place: impl Into<WritePath<'p>>) -> io::Result<()> {
+    symbolic_link(target, place.into())
 }
 
 pub(super) fn symbolic_link(target: &str, place: WritePath<'_>) -> io::Result<()> {

@@ -8,13 +8,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use camino::Utf8Path;
+use evalrig_core::source::Reach;
 use rustix::fs::{
     AtFlags, CWD, Dev, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat, readlinkat,
     statat,
 };
 use rustix::io::Errno;
 
-use super::confine::PASSING;
+use super::confine::{self, PASSING};
 use super::name_list::NameList;
 use super::open::regular;
 use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
@@ -24,6 +25,29 @@ const READING: OFlags =
 
 /// Directories above the current one that stay open; the others are opened again on the way back.
 const KEPT_OPEN: usize = 4;
+
+/// A tree and the directory that its path may not leave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TreePlace<'a> {
+    pub(crate) path: &'a Utf8Path,
+    pub(crate) reach: Reach<'a>,
+}
+
+impl<'a> From<&'a Utf8Path> for TreePlace<'a> {
+    fn from(path: &'a Utf8Path) -> Self {
+        Self { path, reach: Reach::Anywhere }
+    }
+}
+
+impl TreePlace<'_> {
+    /// Enough to look below it.
+    pub(super) fn open(self) -> io::Result<OwnedFd> {
+        match self.reach {
+            Reach::Inside(limit) => confine::open_directory(limit, self.path, PASSING),
+            Reach::Anywhere => Ok(openat(CWD, self.path.as_str(), PASSING, Mode::empty())?),
+        }
+    }
+}
 
 /// What is done with the entries of a tree. A directory is entered after all other entries of its
 /// parent were visited.
@@ -180,11 +204,11 @@ pub(super) fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<File> 
 
 /// Visits everything below a directory.
 pub(crate) fn walk_tree(
-    root: &Utf8Path,
+    root: TreePlace<'_>,
     unreadable: UnreadableDirectory,
     visitor: &mut dyn TreeVisitor,
 ) -> io::Result<()> {
-    let directory = openat(CWD, root.as_str(), PASSING, Mode::empty())?;
+    let directory = root.open()?;
     walk_below(directory.as_fd(), c".", unreadable, visitor)
 }
 

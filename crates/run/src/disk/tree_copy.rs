@@ -1,22 +1,23 @@
-//! Copies trees: by reference where the file system can (`FICLONE`), otherwise with several threads.
+//! Copies trees: by reference where the file system can (`FICLONE`, `fclonefileat`), otherwise with several
+//! threads.
 //!
 //! Permissions and modification times of files are kept, hard links become files of their own, owners
-//! and extended attributes are not copied. Links stay links.
+//! and extended attributes are not copied, except by `fclonefileat`. Links stay links.
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use camino::Utf8Path;
-use evalrig_core::source::{Reach, is_outside};
-use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, chmodat, mkdirat, openat, statat, symlinkat, unlinkat,
-};
+use evalrig_core::source::is_outside;
+use rustix::fs::{AtFlags, FileType, Mode, chmodat, mkdirat, statat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use super::confine::{self, PASSING};
+use super::confine;
 use super::file_copy::FileCopier;
-use super::tree::{OpenDirectory, TreeEntry, TreeVisitor, facts_of, mode_of, walk_below};
+use super::tree::{
+    OpenDirectory, TreeEntry, TreePlace, TreeVisitor, facts_of, mode_of, walk_below,
+};
 use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
 use super::tree_remove::remove_below;
 
@@ -36,19 +37,6 @@ pub(crate) struct CopyRules<'a> {
     pub(crate) origin: CopyOrigin,
     /// Paths that are left out.
     pub(crate) leaves_out: &'a (dyn Fn(&[u8]) -> bool + Sync),
-}
-
-/// A tree and the directory that its path may not leave.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TreePlace<'a> {
-    pub(crate) path: &'a Utf8Path,
-    pub(crate) reach: Reach<'a>,
-}
-
-impl<'a> From<&'a Utf8Path> for TreePlace<'a> {
-    fn from(path: &'a Utf8Path) -> Self {
-        Self { path, reach: Reach::Anywhere }
-    }
 }
 
 /// A file that was copied.
@@ -105,7 +93,7 @@ pub(super) fn copy_tree(
     rules: CopyRules<'_>,
 ) -> Result<CopiedTree, CopyError> {
     refuse_nesting(from.path, to.path)?;
-    let (source, target) = (open(from)?, open(to)?);
+    let (source, target) = (from.open()?, to.open()?);
     let mut survey = CopySurvey {
         root: from.path,
         source: source.as_fd(),
@@ -130,13 +118,6 @@ pub(super) fn copy_tree(
         changed.map_err(|error| CopyError::at(path, error))?;
     }
     Ok(copied)
-}
-
-fn open(place: TreePlace<'_>) -> io::Result<OwnedFd> {
-    match place.reach {
-        Reach::Inside(limit) => confine::open_directory(limit, place.path, PASSING),
-        Reach::Anywhere => Ok(openat(CWD, place.path.as_str(), PASSING, Mode::empty())?),
-    }
 }
 
 /// A copy inside of its original would never end.
@@ -286,6 +267,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use camino::Utf8PathBuf;
+    use rustix::fs::CWD;
 
     use super::*;
 

@@ -11,8 +11,11 @@ use super::Fingerprint;
 const MOST_FILES: usize = 20_000;
 
 /// Of paths, contents and the targets of links. `None` if something cannot be read, or is neither a file,
-/// a directory nor a link.
-pub(crate) fn tree_digest(directory: &Utf8Path) -> Option<String> {
+/// a directory nor a link. Paths that are left out may be anything.
+pub(crate) fn tree_digest(
+    directory: &Utf8Path,
+    leaves_out: &dyn Fn(&[u8]) -> bool,
+) -> Option<String> {
     let mut digest = Sha256::new();
     let mut open = vec![Utf8PathBuf::new()];
     let mut seen = 0;
@@ -22,12 +25,14 @@ pub(crate) fn tree_digest(directory: &Utf8Path) -> Option<String> {
             names.push(entry.ok()?.file_name().into_string().ok()?);
         }
         names.sort_unstable();
-        for name in names {
+        for path in names.into_iter().map(|name| below.join(name)) {
+            if leaves_out(path.as_str().as_bytes()) {
+                continue;
+            }
             seen += 1;
             if seen > MOST_FILES {
                 return None;
             }
-            let path = below.join(name);
             let place = directory.join(&path);
             let kind = fs::symlink_metadata(&place).ok()?.file_type();
             let content = if kind.is_symlink() {
@@ -60,12 +65,14 @@ mod tests {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, text).unwrap();
             }
-            tree_digest(&root.join(name)).unwrap()
+            tree_digest(&root.join(name), &|path| path == b"out").unwrap()
         };
         let one = digest("a", &[("x", "1"), ("d/y", "2")]);
         assert_eq!(one, digest("b", &[("d/y", "2"), ("x", "1")]));
         assert_ne!(one, digest("c", &[("x", "1"), ("d/y", "3")]));
         assert_ne!(one, digest("d", &[("x", "1"), ("d/z", "2")]));
-        assert_eq!(tree_digest(&root.join("none")), None);
+        assert_eq!(one, digest("e", &[("x", "1"), ("d/y", "2"), ("out/z", "3")]));
+        assert_ne!(one, digest("f", &[("x", "1"), ("d/y", "2"), ("d/out", "3")]));
+        assert_eq!(tree_digest(&root.join("none"), &|_| false), None);
     }
 }

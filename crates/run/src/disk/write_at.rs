@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use camino::Utf8Path;
 use evalrig_core::source::Reach;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, linkat, mkdirat, openat, renameat, statat, symlinkat,
-    unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, linkat, mkdirat, openat, readlinkat, renameat, statat,
+    symlinkat, unlinkat,
 };
 
 use super::Access;
@@ -68,8 +68,23 @@ fn unlink(place: WritePath<'_>, flags: AtFlags) -> io::Result<()> {
     in_directory(place, |directory, name| Ok(unlinkat(directory, name.as_str(), flags)?))
 }
 
-pub(super) fn set_mode(path: &Utf8Path, mode: u32) -> io::Result<()> {
-    std::fs::set_permissions(path, Permissions::from_mode(mode))
+pub(super) fn set_mode(place: WritePath<'_>, mode: u32) -> io::Result<()> {
+    let permissions = Permissions::from_mode(mode);
+    if place.root().is_none() {
+        return std::fs::set_permissions(place.path, permissions);
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = in_directory(place, |directory, name| {
+        Ok(File::from(openat(directory, name.as_str(), flags, Mode::empty())?))
+    })?;
+    if file.metadata()?.is_file() { file.set_permissions(permissions) } else { Err(irregular()) }
+}
+
+pub(super) fn read_link(place: WritePath<'_>) -> io::Result<String> {
+    let target = in_directory(place, |directory, name| {
+        Ok(readlinkat(directory, name.as_str(), Vec::new())?)
+    })?;
+    target.into_string().map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
 /// For syncing.

@@ -42,6 +42,10 @@ pub(super) fn symbolic_link(_: &str, _: WritePath<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+pub(super) fn read_link(place: WritePath<'_>) -> io::Result<String> {
+    Ok(checked(place)?.read_link_utf8()?.into_string())
+}
+
 pub(super) fn remove_file(place: WritePath<'_>) -> io::Result<()> {
     fs::remove_file(checked(place)?)
 }
