@@ -1,10 +1,13 @@
 //! What a program needs of places that a sandbox hides: its own file, the installation that the file
 //! belongs to, its interpreter, and the files that its arguments name.
 
-use std::fs::File;
 use std::io::Read;
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use evalrig_core::source::Reach;
+
+use crate::disk::open_regular;
 
 use super::ProgramStart;
 
@@ -125,7 +128,7 @@ fn installation(program: &Utf8Path, home: Option<&str>) -> Utf8PathBuf {
 /// The program in the first line of a script.
 fn interpreter(script: &Utf8Path) -> Option<String> {
     let mut start = [0; 256];
-    let length = File::open(script).ok()?.read(&mut start).ok()?;
+    let length = open_regular(script, Reach::Anywhere).ok()?.read(&mut start).ok()?;
     let line = start[..length].strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();

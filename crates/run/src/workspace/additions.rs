@@ -15,6 +15,7 @@ use crate::disk::{
 use super::case_facts::CaseFacts;
 use super::hook::{HookPlace, run_hook};
 use super::place::{io_fault, on_disk};
+use super::skill_contents::belongs_to_evals;
 
 /// Paths below the workspace with where they come from.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +43,14 @@ impl Additions<'_> {
             let env = case.environment(workspace, target);
             let input = case.hook_input(target);
             let cwd = workspace.cwd.as_deref();
-            let place =
-                HookPlace { root: case.root, workspace: target, cwd, env: &env, input: &input };
+            let place = HookPlace {
+                root: case.root,
+                workspace: target,
+                cwd,
+                env: &env,
+                input: &input,
+                sandbox: None,
+            };
             run_hook("setup", hook, place).await?;
         }
         Ok(())
@@ -95,18 +102,4 @@ fn copy_directory(target: &Utf8Path, below: &str, source: &Utf8Path) -> Result<(
     let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &belongs_to_evals };
     let to = TreePlace { path: &path, reach: Reach::Inside(target) };
     copy_tree(source.into(), to, rules).map(drop)
-}
-
-/// What an agent that gets a skill must not find in it (spec 18.3): its evals, and what was recorded.
-fn belongs_to_evals(path: &[u8]) -> bool {
-    let path = String::from_utf8_lossy(path);
-    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-    let is_suite = matches!(name.as_str(), "eval.yaml" | "eval.yml" | "evals.json")
-        || name.ends_with(".eval.yaml")
-        || name.ends_with(".eval.yml");
-    let is_top = !path.contains('/');
-    is_suite
-        || is_top
-            && (matches!(name.as_str(), "evals" | ".co" | ".evalrig" | ".git")
-                || name.ends_with("-workspace"))
 }

@@ -1,19 +1,29 @@
-//! What workspaces are copied from: a directory that was prepared once, and in memory what is in it. The
-//! old side of a diff does not come from the directory, but from a pack of the texts.
+//! What workspaces are copied from: a directory, and in memory what is in it. The old side of a diff does
+//! not come from the directory, but from a pack of the texts.
+//!
+//! A template that was not changed just now is a base as it is: its files are read once, and the first
+//! workspaces are copied from it. Meanwhile it is copied into a directory of the run ([`WorkspaceBase::settle`]),
+//! so that later cases start from the same files whatever happens to the template.
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, Stage};
+use sha2::{Digest, Sha256};
 
 use crate::disk::{
-    CopiedTree, CopyError, CopyOrigin, CopyRules, NodeFacts, NodeKind, TreeEntry, TreeReader,
-    TreeVisitor, UnreadableDirectory, copy_tree, remove_tree, walk_tree,
+    CopiedTree, CopyError, NodeFacts, NodeKind, TreeEntry, TreeReader, TreeVisitor, copy_tree,
+    walk_tree,
 };
+use crate::lock::locked;
 
-use super::ignore_rules::{IgnoreRules, collect_evidence};
-use super::text_pack::{FileContent, TextPack, TextPackDraft};
+use super::base_source::{BaseSource, SourceDirectory};
+use super::ignore_rules::{IgnoreRules, collect_evidence_of};
+use super::text_pack::{ContentHash, FileContent, TextPack, TextPackDraft};
 
 /// What an entry holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,16 +35,16 @@ pub(super) enum EntryContent {
 #[derive(Debug)]
 pub(super) struct BaseEntry {
     pub(super) path: Vec<u8>,
-    /// Of the file in the base.
-    facts: NodeFacts,
     /// `None` if it is not evidence.
     pub(super) content: Option<EntryContent>,
 }
 
-/// A prepared directory. It is removed when it is dropped.
+/// A directory that is ready to be copied.
 #[derive(Debug)]
 pub(super) struct WorkspaceBase {
-    pub(super) path: Utf8PathBuf,
+    source: Mutex<Arc<BaseSource>>,
+    /// Set by the first case that copies from a template.
+    is_settling: AtomicBool,
     pub(super) entries: Vec<BaseEntry>,
     /// Positions in `entries`.
     by_path: HashMap<Vec<u8>, usize>,
@@ -42,37 +52,88 @@ pub(super) struct WorkspaceBase {
     pub(super) texts: TextPack,
 }
 
-impl Drop for WorkspaceBase {
-    fn drop(&mut self) {
-        let _ = remove_tree(&self.path);
-    }
-}
-
 impl WorkspaceBase {
     /// Looks at a directory that is ready. `texts` is where its texts are kept.
     pub(super) fn of(
-        path: Utf8PathBuf,
+        directory: SourceDirectory,
         texts: Utf8PathBuf,
         patterns: &[String],
     ) -> io::Result<Self> {
         let mut pack = TextPackDraft::new(texts);
         let mut evidence = HashMap::new();
-        let rules = collect_evidence(&path, patterns, &mut |entry| {
+        let (place, unreadable) = (directory.place(), directory.unreadable());
+        let rules = collect_evidence_of(place, unreadable, patterns, &mut |entry| {
             if let Some(content) = content_of(entry, &mut pack)? {
                 evidence.insert(entry.path.to_owned(), content);
             }
             Ok(())
         })?;
-        let mut listing = BaseListing { evidence, entries: Vec::new() };
-        walk_tree(&path, UnreadableDirectory::UnlockToRead, &mut listing)?;
-        let entries = listing.entries;
+        let mut listing = BaseListing { evidence, entries: Vec::new(), facts: Vec::new() };
+        walk_tree(place, unreadable, &mut listing)?;
+        let BaseListing { entries, facts, .. } = listing;
         let paths = entries.iter().enumerate();
         let by_path = paths.map(|(at, entry)| (entry.path.clone(), at)).collect();
-        Ok(Self { path, entries, by_path, rules, texts: pack.complete()? })
+        let source = Mutex::new(Arc::new(BaseSource { directory, facts }));
+        let (texts, is_settling) = (pack.complete()?, AtomicBool::new(false));
+        Ok(Self { source, is_settling, entries, by_path, rules, texts })
+    }
+
+    /// A template itself. Fails if a file was changed less than `rest` ago: the clock of a file system
+    /// may be too coarse to show that it changes once more.
+    pub(super) fn of_template(
+        template: SourceDirectory,
+        texts: Utf8PathBuf,
+        patterns: &[String],
+        rest: Duration,
+    ) -> io::Result<Self> {
+        let base = Self::of(template, texts, patterns)?;
+        let latest = base.source().facts.iter().map(|facts| facts.changed).max();
+        let rest = i128::try_from(rest.as_nanos()).unwrap_or(i128::MAX);
+        if latest.is_some_and(|latest| latest.saturating_add(rest) > base.texts.completed_at()) {
+            return Err(io::Error::other("it was changed just now"));
+        }
+        Ok(base)
+    }
+
+    pub(super) fn source(&self) -> Arc<BaseSource> {
+        Arc::clone(&locked(&self.source))
     }
 
     pub(super) fn position(&self, path: &[u8]) -> Option<usize> {
         self.by_path.get(path).copied()
+    }
+
+    /// A digest of the evidence: paths and contents.
+    pub(super) fn digest(&self) -> ContentHash {
+        let mut known: Vec<_> = self.entries.iter().collect();
+        known.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut digest = Sha256::new();
+        for entry in known {
+            let content = match &entry.content {
+                None => continue,
+                Some(EntryContent::File(file)) => file.hash,
+                Some(EntryContent::Link(target)) => Sha256::digest(target).into(),
+            };
+            digest.update((entry.path.len() as u64).to_le_bytes());
+            digest.update(&entry.path);
+            digest.update(content);
+        }
+        digest.finalize().into()
+    }
+
+    /// Whether the caller has to let it settle: it is still copied from a template.
+    pub(super) fn needs_settling(&self) -> bool {
+        self.source().directory.is_template() && !self.is_settling.swap(true, Ordering::Relaxed)
+    }
+
+    /// From now on it is copied from this directory, which is new, and no longer from the template. If that
+    /// fails, everything stays as it is.
+    pub(super) fn settle(&self, path: Utf8PathBuf) -> Result<(), BaseError> {
+        let mut copy = BaseSource { directory: SourceDirectory::made(path), facts: Vec::new() };
+        let copied = self.copy_to(&copy.directory.path)?;
+        copy.facts = copied.into_iter().collect::<Option<_>>().ok_or(BaseError::Tampered)?;
+        *locked(&self.source) = Arc::new(copy);
+        Ok(())
     }
 
     /// Copies it, and gives the facts of the copies by position.
@@ -80,16 +141,16 @@ impl WorkspaceBase {
         if !self.texts.is_intact() {
             return Err(BaseError::Tampered);
         }
-        let rules = CopyRules { origin: CopyOrigin::Made, leaves_out: &|_| false };
-        let from = self.path.as_path();
-        let CopiedTree { files, links } = copy_tree(from.into(), target.into(), rules)?;
+        let source = self.source();
+        let from = &source.directory;
+        let CopiedTree { files, links } = copy_tree(from.place(), target.into(), from.rules())?;
         let mut facts = vec![None; self.entries.len()];
         if files.len() + links.len() != self.entries.len() {
             return Err(BaseError::Tampered);
         }
         for file in files {
             let at = self.position(&file.path).ok_or(BaseError::Tampered)?;
-            if self.entries[at].facts != file.original {
+            if source.facts[at] != file.original {
                 return Err(BaseError::Tampered);
             }
             facts[at] = Some(file.copy);
@@ -100,7 +161,7 @@ impl WorkspaceBase {
             let is_same = match &self.entries[at].content {
                 Some(EntryContent::Link(known)) => *known == link,
                 Some(EntryContent::File(_)) => false,
-                None => self.entries[at].facts.kind == NodeKind::Link,
+                None => source.facts[at].kind == NodeKind::Link,
             };
             if !is_same {
                 return Err(BaseError::Tampered);
@@ -153,6 +214,7 @@ fn content_of(entry: &TreeEntry<'_>, pack: &mut TextPackDraft) -> io::Result<Opt
 struct BaseListing {
     evidence: HashMap<Vec<u8>, EntryContent>,
     entries: Vec<BaseEntry>,
+    facts: Vec<NodeFacts>,
 }
 
 impl TreeVisitor for BaseListing {
@@ -160,7 +222,8 @@ impl TreeVisitor for BaseListing {
         if entry.kind != NodeKind::Special {
             let content = self.evidence.remove(entry.path);
             let path = entry.path.to_owned();
-            self.entries.push(BaseEntry { path, facts: entry.facts()?, content });
+            self.facts.push(entry.facts()?);
+            self.entries.push(BaseEntry { path, content });
         }
         Ok(())
     }

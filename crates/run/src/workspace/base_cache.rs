@@ -1,41 +1,55 @@
 //! The bases of a run: each is prepared once, by the first case that needs it.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{Fault, Workspace};
-use evalrig_core::source::Reach;
+use evalrig_core::model::{Fault, FaultKind, Stage, Workspace};
 use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
 
-use crate::disk::{
-    Access, CopyOrigin, CopyRules, NodeFacts, TreePlace, copy_tree, create_new_directory,
-    remove_tree,
-};
+use crate::disk::{Access, create_new_directory, full_disk_count};
 use crate::lock::locked;
 
 use super::additions::Additions;
 use super::base::{BaseError, WorkspaceBase, tampered};
+use super::base_draft::{BaseDraft, CopiedFacts, copy_template, copy_to, create_empty};
+use super::base_source::SourceDirectory;
 use super::case_facts::{CaseFacts, run_environment, run_hook_input};
 use super::hook::{HookPlace, run_hook};
-use super::place::{StepError, WorkspacePlaces, io_fault, on_disk};
+use super::place::{WorkspacePlaces, on_disk};
 use super::repo::RepoCache;
+use super::text_pack::ContentHash;
 
 /// Above this number, bases are removed that no case uses and that can be made again.
 const MOST_IDLE: usize = 32;
 
-/// The facts of a copied base, by position.
-pub(super) type CopiedFacts = Vec<Option<NodeFacts>>;
+/// How long a template must have been left alone to be copied without a copy in between: longer than a
+/// step of the coarsest clock of a file system.
+pub(super) const REST: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(super) struct BaseCache {
     places: Arc<WorkspacePlaces>,
     repos: RepoCache,
     slots: Mutex<HashMap<String, Arc<BaseSlot>>>,
+    /// By the key of a base that can be made again: what was in the first one.
+    first: Mutex<HashMap<String, FirstBase>>,
+    /// Copies of templates that are being made.
+    settling: Mutex<Vec<JoinHandle<()>>>,
+    rest: Duration,
 }
 
-/// A base, or why there is none: a failure is not tried again in the same run.
+/// What must be so when a base is made again.
+#[derive(Debug, Clone, Copy)]
+struct FirstBase {
+    digest: ContentHash,
+    /// Whether its template did not stay as it was.
+    is_unsteady: bool,
+}
+
+/// A base, or why there is none: a failure is not tried again in the same run, unless the disk was full.
 #[derive(Debug)]
 struct BaseSlot {
     prepared: OnceCell<Result<Arc<WorkspaceBase>, Fault>>,
@@ -64,8 +78,15 @@ impl BaseSlot {
 }
 
 impl BaseCache {
-    pub(super) fn new(places: Arc<WorkspacePlaces>, repos: RepoCache) -> Self {
-        Self { places, repos, slots: Mutex::new(HashMap::new()) }
+    pub(super) fn new(places: Arc<WorkspacePlaces>, repos: RepoCache, rest: Duration) -> Self {
+        Self {
+            places,
+            repos,
+            slots: Mutex::default(),
+            first: Mutex::default(),
+            settling: Mutex::default(),
+            rest,
+        }
     }
 
     /// Copies the base of a workspace. One that was changed is made again if that is possible: the case
@@ -85,10 +106,11 @@ impl BaseCache {
             }
             create_empty(target).await?;
             match copy_to(&base, target).await {
-                Ok(copied) => return Ok((base, copied)),
-                Err(BaseError::Copy(error)) => {
-                    return Err(io_fault("cannot copy the workspace", &error));
+                Ok(copied) => {
+                    self.let_settle(&base);
+                    return Ok((base, copied));
                 }
+                Err(BaseError::Copy(error)) => return Err(base.copy_fault(&error)),
                 Err(BaseError::Tampered) if is_second => return Err(tampered()),
                 Err(BaseError::Tampered) => self.forget(&base)?,
             }
@@ -100,13 +122,31 @@ impl BaseCache {
     fn forget(&self, base: &Arc<WorkspaceBase>) -> Result<(), Fault> {
         let mut slots = locked(&self.slots);
         let is_it = |slot: &BaseSlot| matches!(slot.prepared.get(), Some(Ok(known)) if Arc::ptr_eq(known, base));
-        match slots.values().find(|slot| is_it(slot)) {
-            Some(slot) if !slot.is_repeatable() => Err(tampered()),
-            _ => {
-                slots.retain(|_, slot| !is_it(slot));
-                Ok(())
-            }
+        let Some((key, slot)) = slots.iter().find(|(_, slot)| is_it(slot)) else { return Ok(()) };
+        if !slot.is_repeatable() {
+            return Err(tampered());
         }
+        if let Some(first) = locked(&self.first).get_mut(key) {
+            first.is_unsteady |= base.source().directory.is_template();
+        }
+        slots.retain(|_, slot| !is_it(slot));
+        Ok(())
+    }
+
+    /// Begins to copy a template that workspaces are copied from, while their agents run.
+    fn let_settle(&self, base: &Arc<WorkspaceBase>) {
+        if !base.needs_settling() {
+            return;
+        }
+        let (base, places) = (Arc::clone(base), Arc::clone(&self.places));
+        let settle = move || {
+            let path = places.new_base()?;
+            create_new_directory(&path, Access::Private)?;
+            base.settle(path)
+        };
+        // If it fails, the template is looked at once more by each case.
+        let task = tokio::task::spawn_blocking(move || drop(settle()));
+        locked(&self.settling).push(task);
     }
 
     /// The template, the repositories and what `before_all` made of them.
@@ -115,20 +155,73 @@ impl BaseCache {
         workspace: &Workspace,
         case: &CaseFacts<'_>,
     ) -> Result<Arc<WorkspaceBase>, Fault> {
-        let slot = self.slot(shared_key(workspace, case), workspace, case, BaseKind::Shared);
+        let key = shared_key(workspace, case);
+        let slot = self.slot(key.clone(), workspace, case, BaseKind::Shared);
+        let is_repeatable = slot.is_repeatable();
         let prepare = || async {
-            let draft = self.new_draft().await?;
-            copy_template(workspace, case.root, &draft.path).await?;
-            for repo in &workspace.repos {
-                self.repos.check_out(repo, &draft.path).await?;
+            let made = match self.of_template(&key, workspace, case.root).await {
+                Some(base) => base,
+                None => self.make_shared(workspace, case).await?,
+            };
+            if is_repeatable {
+                self.check_same(key.clone(), &made)?;
             }
-            if let Some(hook) = &workspace.before_all {
-                let suite = (case.suite, case.root);
-                run_once("before_all", hook, workspace, suite, &draft.path).await?;
-            }
-            draft.finish(&self.places, workspace).await
+            Ok(made)
         };
-        slot.prepared.get_or_init(prepare).await.clone()
+        self.prepare(&slot, prepare()).await
+    }
+
+    /// A template that needs nothing besides and that is left alone, without a copy of it.
+    async fn of_template(
+        &self,
+        key: &str,
+        workspace: &Workspace,
+        root: &Utf8Path,
+    ) -> Option<Arc<WorkspaceBase>> {
+        let has_hooks = workspace.before_all.is_some() || workspace.after_all.is_some();
+        let is_unsteady = locked(&self.first).get(key).is_some_and(|first| first.is_unsteady);
+        if has_hooks || is_unsteady || !workspace.repos.is_empty() {
+            return None;
+        }
+        let (template, root) = (workspace.template.clone()?, root.to_owned());
+        let (places, patterns, rest) =
+            (Arc::clone(&self.places), workspace.ignore.clone(), self.rest);
+        let read = on_disk(move || {
+            let directory = SourceDirectory::template(&template, &root);
+            WorkspaceBase::of_template(directory, places.new_snapshot()?, &patterns, rest)
+        });
+        // What is wrong with it is said when it is copied.
+        read.await.ok().map(Arc::new)
+    }
+
+    /// Later cases start from the files that the first one started from, or not at all.
+    fn check_same(&self, key: String, base: &WorkspaceBase) -> Result<(), Fault> {
+        let digest = base.digest();
+        let mut first = locked(&self.first);
+        let known = first.entry(key).or_insert(FirstBase { digest, is_unsteady: false });
+        if known.digest == digest {
+            return Ok(());
+        }
+        let message = "the template or a repository of the workspace has changed since the first \
+                       case of this run";
+        Err(Fault::new(Stage::Workspace, FaultKind::ChangedFile, message))
+    }
+
+    async fn make_shared(
+        &self,
+        workspace: &Workspace,
+        case: &CaseFacts<'_>,
+    ) -> Result<Arc<WorkspaceBase>, Fault> {
+        let draft = BaseDraft::new(&self.places).await?;
+        copy_template(workspace, case.root, &draft.path).await?;
+        for repo in &workspace.repos {
+            self.repos.check_out(repo, &draft.path).await?;
+        }
+        if let Some(hook) = &workspace.before_all {
+            let suite = (case.suite, case.root);
+            run_once("before_all", hook, workspace, suite, &draft.path).await?;
+        }
+        draft.finish(&self.places, workspace).await
     }
 
     /// The same with everything that a case adds.
@@ -148,13 +241,31 @@ impl BaseCache {
         );
         let slot = self.slot(key, workspace, case, BaseKind::Complete);
         let prepare = || async {
-            let draft = self.new_draft().await?;
+            let draft = BaseDraft::new(&self.places).await?;
             copy_to(&shared, &draft.path).await.map_err(|error| match error {
                 BaseError::Tampered => tampered(),
-                BaseError::Copy(error) => io_fault("cannot copy the workspace", &error),
+                BaseError::Copy(error) => shared.copy_fault(&error),
             })?;
+            self.let_settle(&shared);
             additions.add(workspace, case, &draft.path).await?;
             draft.finish(&self.places, workspace).await
+        };
+        self.prepare(&slot, prepare()).await
+    }
+
+    /// A failure for lack of space says nothing about the next case, which tries again.
+    async fn prepare(
+        &self,
+        slot: &Arc<BaseSlot>,
+        make: impl Future<Output = Result<Arc<WorkspaceBase>, Fault>>,
+    ) -> Result<Arc<WorkspaceBase>, Fault> {
+        let prepare = || async {
+            let full = full_disk_count();
+            let made = make.await;
+            if made.is_err() && full_disk_count() > full {
+                locked(&self.slots).retain(|_, known| !Arc::ptr_eq(known, slot));
+            }
+            made
         };
         slot.prepared.get_or_init(prepare).await.clone()
     }
@@ -184,32 +295,27 @@ impl BaseCache {
         slot
     }
 
-    async fn new_draft(&self) -> Result<BaseDraft, Fault> {
-        let places = Arc::clone(&self.places);
-        let created = on_disk(move || {
-            let path = places.new_base()?;
-            create_new_directory(&path, Access::Private)?;
-            io::Result::Ok(path)
-        });
-        let path = created.await.map_err(|error| cannot_create(&error))?;
-        Ok(BaseDraft { path, is_placed: false })
+    /// Waits for the copies of templates that are being made.
+    pub(super) async fn settled(&self) {
+        let settling = std::mem::take(&mut *locked(&self.settling));
+        for task in settling {
+            // It fails only by a bug, and then the template stays the base.
+            let _ = task.await;
+        }
     }
 
     /// Runs `after_all` of every workspace, then removes the bases. Returns warnings.
     pub(super) async fn finish(&self) -> Vec<String> {
+        self.settled().await;
         let slots: Vec<_> = locked(&self.slots).drain().map(|(_, slot)| slot).collect();
         let mut warnings = Vec::new();
         for slot in &slots {
             if let (BaseKind::Shared, Some(hook), Some(Ok(base))) =
                 (slot.kind, &slot.workspace.after_all, slot.prepared.get())
             {
-                let ran = run_once(
-                    "after_all",
-                    hook,
-                    &slot.workspace,
-                    (&slot.suite, &slot.root),
-                    &base.path,
-                );
+                let (source, suite) = (base.source(), (slot.suite.as_str(), slot.root.as_path()));
+                let path = &source.directory.path;
+                let ran = run_once("after_all", hook, &slot.workspace, suite, path);
                 warnings.extend(ran.await.err().map(|fault| fault.message));
             }
         }
@@ -234,10 +340,6 @@ fn shared_key(workspace: &Workspace, case: &CaseFacts<'_>) -> String {
     format!("{} {template:?} {repos:?} {before_all:?} {after_all:?} {ignore:?} {env:?}", case.root)
 }
 
-fn cannot_create(error: &io::Error) -> Fault {
-    io_fault("cannot create the workspace", error)
-}
-
 async fn run_once(
     name: &str,
     hook: &evalrig_core::model::Hook,
@@ -248,82 +350,6 @@ async fn run_once(
     let env = run_environment(workspace, suite, path);
     let input = run_hook_input(path);
     let cwd = workspace.cwd.as_deref();
-    run_hook(name, hook, HookPlace { root, workspace: path, cwd, env: &env, input: &input }).await
-}
-
-/// An empty directory, whatever an earlier attempt left there.
-async fn create_empty(path: &Utf8Path) -> Result<(), Fault> {
-    let path = path.to_owned();
-    let created = on_disk(move || match create_new_directory(&path, Access::Private) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            remove_tree(&path)?;
-            create_new_directory(&path, Access::Private)
-        }
-        created => created,
-    });
-    created.await.map_err(|error| cannot_create(&error))
-}
-
-async fn copy_template(
-    workspace: &Workspace,
-    root: &Utf8Path,
-    target: &Utf8Path,
-) -> Result<(), Fault> {
-    let Some(template) = workspace.template.clone() else {
-        return Ok(());
-    };
-    let (from, to, root) = (template.clone(), target.to_owned(), root.to_owned());
-    let copied = on_disk(move || {
-        let rules = CopyRules { origin: CopyOrigin::Authored, leaves_out: &|_| false };
-        let from = TreePlace { path: &from, reach: Reach::Inside(&root) };
-        copy_tree(from, to.as_path().into(), rules).map(drop)
-    });
-    let copied = copied.await;
-    copied.map_err(|error| io_fault(&format!("cannot copy the template `{template}`"), &error))
-}
-
-async fn copy_to(base: &Arc<WorkspaceBase>, target: &Utf8Path) -> Result<CopiedFacts, BaseError> {
-    let (base, target) = (Arc::clone(base), target.to_owned());
-    on_disk(move || base.copy_to(&target)).await
-}
-
-impl StepError for BaseError {
-    fn is_missing_descriptor(&self) -> bool {
-        match self {
-            Self::Tampered => false,
-            Self::Copy(error) => error.is_missing_descriptor(),
-        }
-    }
-}
-
-/// A directory that becomes a base, or is removed.
-#[derive(Debug)]
-struct BaseDraft {
-    path: Utf8PathBuf,
-    is_placed: bool,
-}
-
-impl BaseDraft {
-    async fn finish(
-        mut self,
-        places: &Arc<WorkspacePlaces>,
-        workspace: &Workspace,
-    ) -> Result<Arc<WorkspaceBase>, Fault> {
-        let (path, places) = (self.path.clone(), Arc::clone(places));
-        let patterns = workspace.ignore.clone();
-        let read =
-            on_disk(move || WorkspaceBase::of(path.clone(), places.new_snapshot()?, &patterns));
-        let base = read.await;
-        let base = base.map_err(|error| io_fault("cannot read the workspace", &error))?;
-        self.is_placed = true;
-        Ok(Arc::new(base))
-    }
-}
-
-impl Drop for BaseDraft {
-    fn drop(&mut self) {
-        if !self.is_placed {
-            let _ = remove_tree(&self.path);
-        }
-    }
+    let place = HookPlace { root, workspace: path, cwd, env: &env, input: &input, sandbox: None };
+    run_hook(name, hook, place).await
 }

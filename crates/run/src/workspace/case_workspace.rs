@@ -15,10 +15,11 @@ use crate::disk::{Access, Disk, create_directories, create_new_directory, remove
 use crate::sandbox::SandboxUse;
 
 use super::base::WorkspaceBase;
-use super::base_cache::CopiedFacts;
+use super::base_draft::CopiedFacts;
 use super::case_facts::CaseFacts;
-use super::changes::{WorkspaceEvidence, find_changes};
-use super::command::run_in_copy;
+use super::changes::{FoundChanges, find_changes};
+use super::command::CheckedWorkspace;
+use super::file_list::list_files;
 use super::hook::{HookPlace, directory_inside, run_hook};
 use super::place::{KEPT, WorkspacePlaces, io_fault};
 use super::snapshot::WorkspaceSnapshot;
@@ -38,7 +39,11 @@ pub struct CaseWorkspace {
     /// The name of a kept workspace.
     label: String,
     suite_root: Utf8PathBuf,
+    /// Whether its base was copied into it.
+    is_filled: bool,
     state: Option<Arc<ObservedState>>,
+    /// Most cases do not ask for them.
+    files: OnceLock<Result<Vec<String>, Fault>>,
 }
 
 /// The snapshot, and what was found when the workspace was compared with it.
@@ -46,14 +51,22 @@ pub struct CaseWorkspace {
 struct ObservedState {
     root: Utf8PathBuf,
     snapshot: WorkspaceSnapshot,
-    evidence: OnceLock<Result<WorkspaceEvidence, Fault>>,
-    /// Most cases do not ask for them.
-    files: OnceLock<Vec<String>>,
+    evidence: OnceLock<Result<FoundChanges, Fault>>,
 }
 
 impl ObservedState {
-    fn evidence(&self) -> &Result<WorkspaceEvidence, Fault> {
+    fn changes(&self) -> Result<FileChanges, Fault> {
+        self.observe().as_ref().map(|found| found.shown.clone()).map_err(Clone::clone)
+    }
+
+    fn observe(&self) -> &Result<FoundChanges, Fault> {
         self.evidence.get_or_init(|| find_changes(&self.root, &self.snapshot))
+    }
+
+    /// Of a file that is not evidence it is not known.
+    fn is_as_before(&self, path: &[u8]) -> bool {
+        let Ok(found) = self.observe() else { return false };
+        self.snapshot.find(path).is_some() && !found.is_modified(path)
     }
 }
 
@@ -75,7 +88,9 @@ impl CaseWorkspace {
             hook_input: Value::Null,
             label: String::new(),
             suite_root: case.root.to_owned(),
+            is_filled: false,
             state: None,
+            files: OnceLock::new(),
         };
         prepared.set_case(case);
         prepared
@@ -88,8 +103,13 @@ impl CaseWorkspace {
     }
 
     pub(super) fn begin(&mut self, snapshot: WorkspaceSnapshot) {
-        let (root, evidence, files) = (self.root.clone(), OnceLock::new(), OnceLock::new());
-        self.state = Some(Arc::new(ObservedState { root, snapshot, evidence, files }));
+        let (root, evidence) = (self.root.clone(), OnceLock::new());
+        self.state = Some(Arc::new(ObservedState { root, snapshot, evidence }));
+        self.files = OnceLock::new();
+    }
+
+    pub(super) fn set_filled(&mut self) {
+        self.is_filled = true;
     }
 
     pub(super) fn find_cwd(&mut self) -> Result<(), Fault> {
@@ -136,11 +156,7 @@ impl CaseWorkspace {
     /// What the agent did, once it is over. The first call compares, later ones repeat the result.
     pub async fn changes(&self) -> Result<FileChanges, Fault> {
         let state = Arc::clone(self.state()?);
-        let find = move || match state.evidence() {
-            Ok(evidence) => Ok(evidence.changes.clone()),
-            Err(fault) => Err(fault.clone()),
-        };
-        let found = tokio::task::spawn_blocking(find).await;
+        let found = tokio::task::spawn_blocking(move || state.changes()).await;
         found.map_err(|error| io_fault("cannot read the workspace", &error))?
     }
 
@@ -150,10 +166,17 @@ impl CaseWorkspace {
         question: &CommandQuestion,
         sandbox: Option<SandboxUse<'_>>,
     ) -> Answer {
-        match run_in_copy(self, question, sandbox).await {
-            Ok(answer) => Answer::Command(answer),
-            Err(fault) => Answer::Failed(fault),
-        }
+        let state = self.state();
+        let is_authored = |path: &[u8]| state.as_ref().is_ok_and(|state| state.is_as_before(path));
+        let checked = CheckedWorkspace {
+            root: &self.root,
+            directory: &self.directory,
+            suite_root: &self.suite_root,
+            cwd: self.workspace.cwd.as_deref(),
+            env: &self.env,
+            is_authored: &is_authored,
+        };
+        checked.run_command(question, sandbox).await
     }
 
     /// The container that its programs run in.
@@ -161,19 +184,22 @@ impl CaseWorkspace {
         self.workspace.container.as_ref()
     }
 
-    pub(super) fn suite_root(&self) -> &Utf8Path {
-        &self.suite_root
+    /// Whether there is anything in it that can be kept. Not if its base could not be made.
+    pub fn is_filled(&self) -> bool {
+        self.is_filled
     }
 
-    /// Runs `teardown`, after the checks. Returns a warning if it failed.
-    pub async fn teardown(&self) -> Option<String> {
-        let hook = self.workspace.teardown.as_ref()?;
+    /// Runs `teardown`, after the checks. Returns a warning if it failed. In `sandbox` it cannot do more
+    /// than the agent, whose programs it may run.
+    pub async fn teardown(&self, sandbox: Option<SandboxUse<'_>>) -> Option<String> {
+        let hook = self.workspace.teardown.as_ref().filter(|_| self.is_filled)?;
         let place = HookPlace {
             root: &self.suite_root,
             workspace: &self.root,
             cwd: self.workspace.cwd.as_deref(),
             env: &self.env,
             input: &self.hook_input,
+            sandbox,
         };
         run_hook("teardown", hook, place).await.err().map(|fault| fault.message)
     }
@@ -228,11 +254,8 @@ impl WorkspaceFiles for CaseWorkspace {
     }
 
     fn list(&self) -> Result<&[String], Fault> {
-        let state = self.state()?;
-        match state.evidence() {
-            Ok(evidence) => Ok(state.files.get_or_init(|| evidence.files(&state.snapshot))),
-            Err(fault) => Err(fault.clone()),
-        }
+        let files = self.files.get_or_init(|| list_files(&self.root));
+        files.as_deref().map_err(Clone::clone)
     }
 }
 

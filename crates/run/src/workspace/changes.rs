@@ -15,14 +15,6 @@ use super::ignore_rules::walk_evidence;
 use super::snapshot::{OldText, SnapshotFile, SnapshotKey, WorkspaceSnapshot};
 use super::text_pack::hash_of;
 
-/// The files as the agent left them.
-#[derive(Debug)]
-pub(super) struct WorkspaceEvidence {
-    pub(super) changes: FileChanges,
-    /// In byte order.
-    found: Vec<FileChange>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChangeKind {
     Created,
@@ -36,19 +28,17 @@ struct FileChange {
     kind: ChangeKind,
 }
 
-impl WorkspaceEvidence {
-    fn of_kind(&self, kind: ChangeKind) -> impl Iterator<Item = &[u8]> {
-        let of_kind = self.found.iter().filter(move |change| change.kind == kind);
-        of_kind.map(|change| change.path.as_slice())
-    }
+/// The changes as rows have them, and the names as the file system has them.
+#[derive(Debug)]
+pub(super) struct FoundChanges {
+    pub(super) shown: FileChanges,
+    /// Modified files, in byte order. As text, two names that are not UTF-8 can be equal.
+    modified: Vec<Vec<u8>>,
+}
 
-    /// All files, in byte order.
-    pub(super) fn files(&self, snapshot: &WorkspaceSnapshot) -> Vec<String> {
-        let deleted: HashSet<&[u8]> = self.of_kind(ChangeKind::Deleted).collect();
-        let old = snapshot.files().map(|(path, _)| path).filter(|path| !deleted.contains(path));
-        let mut files: Vec<&[u8]> = old.chain(self.of_kind(ChangeKind::Created)).collect();
-        files.sort_unstable();
-        files.into_iter().map(lossy).collect()
+impl FoundChanges {
+    pub(super) fn is_modified(&self, path: &[u8]) -> bool {
+        self.modified.binary_search_by(|modified| modified.as_slice().cmp(path)).is_ok()
     }
 }
 
@@ -56,16 +46,18 @@ impl WorkspaceEvidence {
 pub(super) fn find_changes(
     root: &Utf8Path,
     snapshot: &WorkspaceSnapshot,
-) -> Result<WorkspaceEvidence, Fault> {
+) -> Result<FoundChanges, Fault> {
     let found = compare(root, snapshot).map_err(|error| unreadable(&error))?;
     let builder = diff(root, snapshot, &found)?;
     // Looked at last, so that nothing of it can have been used before it was changed.
     if !snapshot.is_intact() {
         return Err(tampered());
     }
-    let mut evidence = WorkspaceEvidence { changes: FileChanges::default(), found };
-    let paths = |kind| evidence.of_kind(kind).map(lossy).collect();
-    evidence.changes = FileChanges {
+    let paths = |kind| {
+        let of_kind = found.iter().filter(|change| change.kind == kind);
+        of_kind.map(|change| lossy(&change.path)).collect()
+    };
+    let shown = FileChanges {
         created: paths(ChangeKind::Created),
         modified: paths(ChangeKind::Modified),
         deleted: paths(ChangeKind::Deleted),
@@ -73,7 +65,8 @@ pub(super) fn find_changes(
         diff: builder.finish(),
         path: None,
     };
-    Ok(evidence)
+    let modified = found.into_iter().filter(|change| change.kind == ChangeKind::Modified);
+    Ok(FoundChanges { shown, modified: modified.map(|change| change.path).collect() })
 }
 
 fn unreadable(error: &io::Error) -> Fault {

@@ -2,26 +2,25 @@
 //! laid over the copy never reaches the agent (spec 17.5).
 
 use std::collections::HashSet;
-use std::io::{self, Read};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{
-    CommandAnswer, CommandQuestion, Fault, FaultKind, Stage, WorkspaceFiles,
-};
+use evalrig_core::model::{Answer, CommandAnswer, CommandQuestion, Fault, FaultKind, Stage};
 use evalrig_core::source::Reach;
-use globset::GlobBuilder;
+use globset::GlobMatcher;
 
 use crate::agent::process::{ProcessSpec, STREAM_LIMIT, run};
 use crate::disk::{
-    Access, CopyError, CopyOrigin, CopyRules, NodeKind, TreeEntry, TreePlace, TreeVisitor,
-    UnreadableDirectory, copy_tree, create_new_directory, remove_file, remove_tree, walk_tree,
+    Access, CopyError, CopyOrigin, CopyRules, TreePlace, copy_tree, create_new_directory,
+    remove_file, remove_tree,
 };
 use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
-use super::case_workspace::CaseWorkspace;
+use super::collected::{EarlierFiles, collect, earlier_files, matcher};
 use super::hook::directory_inside;
 use super::place::{io_fault, on_disk};
 
@@ -31,9 +30,20 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Of standard output.
 const STDOUT_TAIL: usize = 64 * 1024;
 
-/// Of a collected file, and of their number.
-const MOST_COLLECTED: u64 = 16 * 1024 * 1024;
-const MOST_FILES: usize = 1000;
+/// The workspace that a command checks.
+#[derive(Clone, Copy)]
+pub(super) struct CheckedWorkspace<'a> {
+    pub(super) root: &'a Utf8Path,
+    /// Where copies of it are made.
+    pub(super) directory: &'a Utf8Path,
+    pub(super) suite_root: &'a Utf8Path,
+    /// Where commands start, below the workspace.
+    pub(super) cwd: Option<&'a str>,
+    /// That of the case.
+    pub(super) env: &'a [(String, String)],
+    /// Whether a file is as it was before the agent started.
+    pub(super) is_authored: &'a (dyn Fn(&[u8]) -> bool + Sync),
+}
 
 /// A copy of a workspace. Dropping it removes it.
 struct CheckCopy {
@@ -52,24 +62,43 @@ fn script_fault(kind: FaultKind, message: impl Into<String>) -> Fault {
     Fault::new(Stage::Script, kind, message)
 }
 
-pub(super) async fn run_in_copy(
-    case: &CaseWorkspace,
+impl CheckedWorkspace<'_> {
+    /// Runs a command in a copy of the workspace, with its overlay on top, and removes the copy.
+    pub(super) async fn run_command(
+        self,
+        question: &CommandQuestion,
+        sandbox: Option<SandboxUse<'_>>,
+    ) -> Answer {
+        match run_in_copy(self, question, sandbox).await {
+            Ok(answer) => Answer::Command(answer),
+            Err(fault) => Answer::Failed(fault),
+        }
+    }
+}
+
+async fn run_in_copy(
+    checked: CheckedWorkspace<'_>,
     question: &CommandQuestion,
     sandbox: Option<SandboxUse<'_>>,
 ) -> Result<CommandAnswer, Fault> {
-    let copy = make_copy(case, question).await?;
+    let copy = make_copy(checked, question).await?;
     let root = copy.root.as_path();
-    let below = question.cwd.as_deref().or(case.workspace().cwd.as_deref());
+    let below = question.cwd.as_deref().or(checked.cwd);
     let cwd = directory_inside(root, below).map_err(|reason| {
         script_fault(FaultKind::Start, format!("cannot run the command: {reason}"))
     })?;
-    if let Some(pattern) = &question.collect {
-        // Files that the agent wrote must not pass for reports of the command.
-        remove_matching(root, pattern).await?;
+    let glob = question.collect.as_deref().map(matcher).transpose()?;
+    let mut earlier = EarlierFiles::new();
+    if let Some(glob) = &glob {
+        let overlay = question.overlay.as_ref().map(|path| LoadedOverlay::new(path, question));
+        let is_hidden = |path: &[u8]| overlay.as_ref().is_some_and(|one| one.paths.contains(path));
+        let is_authored = |path: &[u8]| is_hidden(path) || (checked.is_authored)(path);
+        earlier = remove_unauthored(root, glob, is_authored).await?;
     }
     let mut words = question.command.words().into_iter();
     let program = words.next().unwrap_or_default();
-    let start = ProgramStart { program, args: words.collect(), cwd, env: environment(case, root) };
+    let start =
+        ProgramStart { program, args: words.collect(), cwd, env: environment(checked, root) };
     let SandboxedProgram { start, guard } = match sandbox {
         None => start.into(),
         Some(used) => {
@@ -93,8 +122,8 @@ pub(super) async fn run_in_copy(
     let ended = run(&spec).await;
     drop(guard);
     let mut ended = ended.map_err(|attempt| of_script(attempt.fault))?;
-    let collected = match &question.collect {
-        Some(pattern) => collect(root, pattern).await?,
+    let collected = match &glob {
+        Some(glob) => collect(root, glob, earlier).await?,
         None => Vec::new(),
     };
     let cut = ended.stdout.len().saturating_sub(STDOUT_TAIL);
@@ -110,21 +139,24 @@ pub(super) async fn run_in_copy(
 }
 
 /// That of the case, about the copy.
-fn environment(case: &CaseWorkspace, root: &Utf8Path) -> Vec<(String, String)> {
-    let mut env = case.env().to_vec();
+fn environment(checked: CheckedWorkspace<'_>, root: &Utf8Path) -> Vec<(String, String)> {
+    let mut env = checked.env.to_vec();
     env.push(("EVALRIG_WORKSPACE".to_owned(), root.to_string()));
     env
 }
 
-async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<CheckCopy, Fault> {
+async fn make_copy(
+    checked: CheckedWorkspace<'_>,
+    question: &CommandQuestion,
+) -> Result<CheckCopy, Fault> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let directory = case.directory().join(format!("check-{number}"));
+    let directory = checked.directory.join(format!("check-{number}"));
     let copy = CheckCopy { root: directory.join("workspace"), directory };
     let (from, directory, root) =
-        (case.path().to_owned(), copy.directory.clone(), copy.root.clone());
-    let overlay = question.overlay.clone().map(|path| LoadedOverlay::new(path, question));
-    let (overlay, suite) = (overlay.map(Arc::new), case.suite_root().to_owned());
+        (checked.root.to_owned(), copy.directory.clone(), copy.root.clone());
+    let overlay = question.overlay.as_ref().map(|path| LoadedOverlay::new(path, question));
+    let (overlay, suite) = (overlay.map(Arc::new), checked.suite_root.to_owned());
     let copied = on_disk(move || {
         if directory.exists() {
             remove_tree(&directory)?;
@@ -145,18 +177,19 @@ async fn make_copy(case: &CaseWorkspace, question: &CommandQuestion) -> Result<C
     Ok(copy)
 }
 
-/// An overlay with the files that were loaded. A file that was added later may be of an agent.
+/// An overlay with what was in it when it was loaded. What was added later may be of an agent.
 struct LoadedOverlay {
     path: Utf8PathBuf,
-    /// The files and the directories above them, below the overlay.
+    /// Files, directories and links, below the overlay.
     paths: HashSet<Vec<u8>>,
 }
 
 impl LoadedOverlay {
-    fn new(path: Utf8PathBuf, question: &CommandQuestion) -> Self {
-        let files = question.overlay_files.iter().filter_map(|file| file.strip_prefix(&path).ok());
-        let paths = files.flat_map(Utf8Path::ancestors).map(|one| one.as_str().into()).collect();
-        Self { path, paths }
+    fn new(path: &Utf8Path, question: &CommandQuestion) -> Self {
+        let known = question.overlay_files.iter().chain(&question.overlay_others);
+        let known = known.filter_map(|one| one.strip_prefix(path).ok());
+        let paths = known.flat_map(Utf8Path::ancestors).map(|one| one.as_str().into()).collect();
+        Self { path: path.to_owned(), paths }
     }
 }
 
@@ -164,54 +197,27 @@ fn of_script(fault: Fault) -> Fault {
     Fault { stage: Stage::Script, ..fault }
 }
 
-/// Removes the files that match a pattern.
-async fn remove_matching(root: &Utf8Path, pattern: &str) -> Result<(), Fault> {
-    for (path, _) in collect(root, pattern).await? {
-        let place = root.join(&path);
-        remove_file(place.as_path()).map_err(|error| {
-            of_script(io_fault(&format!("cannot remove `{path}` from the copy"), &error))
+/// Removes files that match and are not the author's: what the agent wrote must not pass for reports of
+/// the command, nor keep a tool from writing new ones.
+async fn remove_unauthored(
+    root: &Utf8Path,
+    glob: &GlobMatcher,
+    is_authored: impl Fn(&[u8]) -> bool,
+) -> Result<EarlierFiles, Fault> {
+    let mut files = earlier_files(root, glob).await?;
+    let foreign: Vec<Vec<u8>> = files.keys().filter(|path| !is_authored(path)).cloned().collect();
+    for path in foreign {
+        let place = root.as_std_path().join(OsStr::from_bytes(&path));
+        let shown = String::from_utf8_lossy(&path).into_owned();
+        let removed = match Utf8Path::from_path(&place) {
+            Some(place) => remove_file(place),
+            // It cannot be named, and is not collected unless it changes.
+            None => continue,
+        };
+        removed.map_err(|error| {
+            of_script(io_fault(&format!("cannot remove `{shown}` from the copy"), &error))
         })?;
+        files.remove(&path);
     }
-    Ok(())
-}
-
-/// The files that match a pattern, in byte order.
-async fn collect(root: &Utf8Path, pattern: &str) -> Result<Vec<(String, Vec<u8>)>, Fault> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    let glob = glob
-        .map_err(|error| script_fault(FaultKind::Start, format!("`{pattern}`: {error}")))?
-        .compile_matcher();
-    let root = root.to_owned();
-    let read = on_disk(move || {
-        let mut files = MatchingFiles { glob: &glob, found: Vec::new() };
-        walk_tree(&root, UnreadableDirectory::UnlockToRead, &mut files)?;
-        files.found.sort_unstable();
-        Ok::<_, io::Error>(files.found)
-    });
-    let found = read.await;
-    found.map_err(|error| of_script(io_fault("cannot read the collected files", &error)))
-}
-
-struct MatchingFiles<'a> {
-    glob: &'a globset::GlobMatcher,
-    found: Vec<(String, Vec<u8>)>,
-}
-
-impl TreeVisitor for MatchingFiles<'_> {
-    fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        let path = String::from_utf8_lossy(entry.path);
-        if entry.kind != NodeKind::File || !self.glob.is_match(path.as_ref()) {
-            return Ok(());
-        }
-        if self.found.len() >= MOST_FILES {
-            return Err(io::Error::other(format!("there are more than {MOST_FILES}")));
-        }
-        let mut bytes = Vec::new();
-        entry.open()?.take(MOST_COLLECTED + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_COLLECTED {
-            return Err(io::Error::other(format!("`{path}` is larger than 16 MiB")));
-        }
-        self.found.push((path.into_owned(), bytes));
-        Ok(())
-    }
+    Ok(files)
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::process::{ProcessSpec, STREAM_LIMIT, describe, run, with_stderr};
 use crate::disk::Disk;
+use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
@@ -26,6 +27,8 @@ pub(super) struct HookPlace<'a> {
     pub(super) cwd: Option<&'a str>,
     pub(super) env: &'a [(String, String)],
     pub(super) input: &'a Value,
+    /// `None` before the agent has run: there is nothing of it that the hook might run.
+    pub(super) sandbox: Option<SandboxUse<'a>>,
 }
 
 /// Runs a hook to its end. `name` is that of its field, for messages.
@@ -36,18 +39,23 @@ pub(super) async fn run_hook(name: &str, hook: &Hook, place: HookPlace<'_>) -> R
     let (program, args) = command_line(hook, place)
         .map_err(|reason| setup_fault(format!("`{name}` cannot start: {reason}")))?;
     let input = place.input.to_string();
+    let start = ProgramStart { program, args, cwd, env: place.env.to_vec() };
+    let SandboxedProgram { start, guard } = confine(start, place)
+        .map_err(|reason| setup_fault(format!("`{name}` cannot start: {reason}")))?;
     let spec = ProcessSpec {
-        program: &program,
-        args: &args,
-        cwd: &cwd,
-        env: place.env,
+        program: &start.program,
+        args: &start.args,
+        cwd: &start.cwd,
+        env: &start.env,
         without: &[],
         stdin: Some(input.as_bytes()),
         timeout: Duration::from_secs(hook.timeout_seconds),
         grace: GRACE,
         output_limit: STREAM_LIMIT,
     };
-    let ended = match run(&spec).await {
+    let ended = run(&spec).await;
+    drop(guard);
+    let ended = match ended {
         Ok(ended) => ended,
         Err(attempt) => {
             let fault = attempt.fault;
@@ -77,6 +85,19 @@ pub(super) async fn run_hook(name: &str, hook: &Hook, place: HookPlace<'_>) -> R
     }
 }
 
+/// In its sandbox a hook sees the workspace and its own files.
+fn confine(start: ProgramStart, place: HookPlace<'_>) -> Result<SandboxedProgram, String> {
+    let Some(SandboxUse { sandbox, view }) = place.sandbox else {
+        return Ok(start.into());
+    };
+    let mut view = view.clone();
+    view.writable.push(place.workspace.to_owned());
+    let words = std::iter::once(&start.program).chain(&start.args).map(Utf8PathBuf::from);
+    let is_script = |path: &Utf8PathBuf| path.starts_with(place.root) && path.is_file();
+    view.readable.extend(words.filter(is_script));
+    sandbox.wrap(start, &view)
+}
+
 fn setup_fault(message: String) -> Fault {
     Fault::new(Stage::Workspace, FaultKind::Setup, message)
 }
@@ -92,7 +113,8 @@ pub(super) fn directory_inside(
     workspace: &Utf8Path,
     below: Option<&str>,
 ) -> Result<Utf8PathBuf, String> {
-    let Some(below) = below else {
+    // Empty is the workspace itself.
+    let Some(below) = below.filter(|below| !below.is_empty()) else {
         return Ok(workspace.to_owned());
     };
     let path = workspace.join(below);

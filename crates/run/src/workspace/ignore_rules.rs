@@ -11,7 +11,9 @@ use camino::Utf8Path;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::disk::{OpenDirectory, TreeEntry, TreeVisitor, UnreadableDirectory, walk_tree};
+use crate::disk::{
+    OpenDirectory, TreeEntry, TreePlace, TreeVisitor, UnreadableDirectory, walk_tree,
+};
 
 /// Longer `.gitignore` files are read up to here.
 const MOST: u64 = 1024 * 1024;
@@ -91,15 +93,25 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Visits the evidence in a directory and collects the rules on the way.
+/// Visits the evidence in a directory that programs may have changed, and collects the rules on the way.
 pub(super) fn collect_evidence(
     root: &Utf8Path,
     patterns: &[String],
     each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
 ) -> io::Result<IgnoreRules> {
+    collect_evidence_of(root.into(), UnreadableDirectory::UnlockToRead, patterns, each)
+}
+
+/// The same in any tree.
+pub(super) fn collect_evidence_of(
+    root: TreePlace<'_>,
+    unreadable: UnreadableDirectory,
+    patterns: &[String],
+    each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
+) -> io::Result<IgnoreRules> {
     let rules = IgnoreRules::new(patterns);
     let mut walk = EvidenceWalk { rules: RuleUse::Collect(rules), each };
-    walk_tree(root, UnreadableDirectory::UnlockToRead, &mut walk)?;
+    walk_tree(root, unreadable, &mut walk)?;
     match walk.rules {
         RuleUse::Collect(rules) => Ok(rules),
         RuleUse::Keep(rules) => Ok(rules.clone()),
@@ -114,7 +126,7 @@ pub(super) fn walk_evidence(
     each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut walk = EvidenceWalk { rules: RuleUse::Keep(rules), each };
-    walk_tree(root, UnreadableDirectory::UnlockToRead, &mut walk)
+    walk_tree(root.into(), UnreadableDirectory::UnlockToRead, &mut walk)
 }
 
 enum RuleUse<'a> {

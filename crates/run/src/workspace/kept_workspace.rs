@@ -3,44 +3,68 @@
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{Fault, WorkspaceFiles};
+use evalrig_core::model::{Answer, CommandQuestion, Fault, Workspace, WorkspaceFiles};
 
-use crate::disk::NodeKind;
+use crate::disk::{Access, create_new_directory, remove_tree};
 
+use super::case_facts::CaseFacts;
 use super::case_workspace::read_inside;
-use super::ignore_rules::collect_evidence;
+use super::command::CheckedWorkspace;
+use super::file_list::list_files;
 use super::place::{KEPT, io_fault};
 
-/// A directory that belongs to the user. Nothing is run in it: the sandbox of that run is not known.
+/// Sandboxes in which programs see the whole file system.
+const OPEN: &[&str] = &["none", "home"];
+
+/// A directory that belongs to the user. Commands run in copies of it.
 #[derive(Debug)]
 pub struct KeptWorkspace {
     path: Utf8PathBuf,
-    /// Patterns of files that are not evidence.
-    ignore: Vec<String>,
     files: OnceLock<Result<Vec<String>, Fault>>,
 }
 
 impl KeptWorkspace {
     /// `None` if it is gone. The path comes from results, which may be of another machine, so it must be
     /// one that a run of this user has made.
-    pub fn open(path: &str, ignore: &[String]) -> Option<Self> {
+    pub fn open(path: &str) -> Option<Self> {
         let path = Utf8PathBuf::from(path);
         let is_kept = path.parent()?.file_name()?.starts_with(KEPT) && path.is_absolute();
         let is_own = is_kept && is_own_directory(path.parent()?) && is_own_directory(&path);
-        is_own.then(|| Self { path, ignore: ignore.to_vec(), files: OnceLock::new() })
+        is_own.then(|| Self { path, files: OnceLock::new() })
     }
 
-    fn find_files(&self) -> Result<Vec<String>, Fault> {
-        let mut files = Vec::new();
-        let found = collect_evidence(&self.path, &self.ignore, &mut |entry| {
-            if matches!(entry.kind, NodeKind::File | NodeKind::Link) {
-                files.push(String::from_utf8_lossy(entry.path).into_owned());
-            }
-            Ok(())
-        });
-        found.map_err(|error| io_fault("cannot read the kept workspace", &error))?;
-        files.sort_unstable();
-        Ok(files)
+    /// Runs a command in a copy below `scratch`, which does not exist yet. `sandbox` is that of the agent:
+    /// a command does not see more than the agent did, and what else belongs to a sandbox, such as its
+    /// network, is not known any more.
+    pub async fn run_command(
+        &self,
+        question: &CommandQuestion,
+        (workspace, case): (&Workspace, &CaseFacts<'_>),
+        sandbox: Option<&str>,
+        scratch: &Utf8Path,
+    ) -> Answer {
+        if let Some(name) = sandbox.filter(|name| !OPEN.contains(name)) {
+            let what =
+                format!("commands of a case in the sandbox `{name}`, which only `run` sets up");
+            return Answer::Failed(Fault::not_measured(&what));
+        }
+        if let Err(error) = create_new_directory(scratch, Access::Private) {
+            return Answer::Failed(io_fault("cannot copy the kept workspace", &error));
+        }
+        let checked = CheckedWorkspace {
+            root: &self.path,
+            directory: scratch,
+            suite_root: case.root,
+            cwd: workspace.cwd.as_deref(),
+            env: &case.environment(workspace, &self.path),
+            // It is not known any more. What the command leaves as it is does not count anyway.
+            is_authored: &|_| true,
+        };
+        let answer = checked.run_command(question, None).await;
+        let scratch = scratch.to_owned();
+        // A failure leaves it to the end of the run.
+        let _ = tokio::task::spawn_blocking(move || remove_tree(&scratch)).await;
+        answer
     }
 }
 
@@ -60,10 +84,8 @@ impl WorkspaceFiles for KeptWorkspace {
     }
 
     fn list(&self) -> Result<&[String], Fault> {
-        match self.files.get_or_init(|| self.find_files()) {
-            Ok(files) => Ok(files),
-            Err(fault) => Err(fault.clone()),
-        }
+        let files = self.files.get_or_init(|| list_files(&self.path));
+        files.as_deref().map_err(Clone::clone)
     }
 }
 
@@ -72,7 +94,55 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
+    use evalrig_core::model::HookCommand;
+
     use super::*;
+
+    #[tokio::test]
+    async fn commands_see_no_more_than_the_agent_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+        let path = place.join("kept-evalrig-1-a/t-1");
+        fs::create_dir_all(&path).unwrap();
+        let kept = KeptWorkspace::open(path.as_str()).unwrap();
+        let question = CommandQuestion {
+            command: HookCommand::Shell("touch here && echo $EVALRIG_TEST_ID".to_owned()),
+            cwd: None,
+            overlay: None,
+            overlay_files: Vec::new(),
+            overlay_others: Vec::new(),
+            timeout_seconds: 60,
+            collect: None,
+        };
+        let null = serde_json::Value::Null;
+        let case = CaseFacts {
+            root: &place,
+            suite: "s",
+            test_id: "t",
+            trial: 1,
+            attempt: 1,
+            input: &null,
+            metadata: &null,
+        };
+        let workspace = Workspace::default();
+        let scratch = place.join("scratch");
+        for (sandbox, runs) in
+            [(None, true), (Some("none"), true), (Some("home"), true), (Some("bwrap"), false)]
+        {
+            let place = (&workspace, &case);
+            let answer = kept.run_command(&question, place, sandbox, &scratch).await;
+            match answer {
+                Answer::Command(answer) => {
+                    assert_eq!((answer.stdout.as_slice(), runs), (&b"t\n"[..], true))
+                }
+                Answer::Failed(fault) => {
+                    assert!(!runs && fault.message.contains("the sandbox `bwrap`"), "{fault:?}");
+                }
+                other => panic!("{other:?}"),
+            }
+            assert!(!scratch.exists() && !path.join("here").exists());
+        }
+    }
 
     #[test]
     fn only_a_directory_that_a_run_has_kept_is_opened() {
@@ -86,15 +156,15 @@ mod tests {
         fs::write(kept.join("t-1/src/b"), "text").unwrap();
         symlink("/etc/passwd", kept.join("t-1/out")).unwrap();
         symlink("../other/t-1", kept.join("link")).unwrap();
-        let open =
-            |path: &str| KeptWorkspace::open(place.join(path).as_str(), &["*.log".to_owned()]);
+        fs::write(kept.join("t-1/.gitignore"), "*.log").unwrap();
+        let open = |path: &str| KeptWorkspace::open(place.join(path).as_str());
         let found = open("kept-evalrig-1-a/t-1").unwrap();
-        assert_eq!(found.list().unwrap(), ["out", "src/b"]);
+        assert_eq!(found.list().unwrap(), [".gitignore", "a.log", "out", "src/b"]);
         assert_eq!(found.read("src/b", 10).unwrap().unwrap(), b"text");
         assert_eq!(found.read("out", 10).unwrap(), None);
         for path in ["other/t-1", "kept-evalrig-1-a/gone", "kept-evalrig-1-a/link"] {
             assert!(open(path).is_none(), "{path}");
         }
-        assert!(KeptWorkspace::open("/etc", &[]).is_none());
+        assert!(KeptWorkspace::open("/etc").is_none());
     }
 }

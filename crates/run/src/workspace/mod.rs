@@ -2,10 +2,13 @@
 //!
 //! # The life of a workspace
 //!
-//! [`Workspaces`] exists once per run. [`Workspaces::prepare`] gives each attempt a [`CaseWorkspace`]:
+//! [`Workspaces`] exists once per run. [`Workspaces::create`] and [`Workspaces::fill`] give each attempt a
+//! [`CaseWorkspace`]:
 //!
 //! 1. A *base* is prepared once per run for equal `template`, `repos`, `before_all` and `ignore`: the
-//!    template is copied, repositories are checked out from the cache, `before_all` runs in it.
+//!    template is copied, repositories are checked out from the cache, `before_all` runs in it. A template
+//!    without repositories and hooks that is left alone is the base itself, and is copied while the first
+//!    agents run.
 //! 2. The base is copied into a new directory.
 //! 3. Attached files, then further directories such as skills, are copied into it.
 //! 4. `setup` runs in it. With `setup_cache`, 3 and 4 happen once per run in a second base.
@@ -14,8 +17,8 @@
 //! Then the agent runs in [`CaseWorkspace::cwd`] with [`CaseWorkspace::env`], and
 //! [`CaseWorkspace::changes`] says what it did. Checks read through
 //! [`evalrig_core::model::WorkspaceFiles`], commands run in copies ([`CaseWorkspace::run_command`]).
-//! [`CaseWorkspace::teardown`] comes last, then [`CaseWorkspace::keep`] or [`CaseWorkspace::remove`];
-//! a workspace that is dropped is removed as well. [`Workspaces::finish`] runs `after_all`.
+//! [`CaseWorkspace::teardown`] comes last, in the sandbox of the agent, then [`CaseWorkspace::keep`] or
+//! [`CaseWorkspace::remove`]; a workspace that is dropped is removed as well. [`Workspaces::finish`] runs `after_all`.
 //!
 //! # What holds
 //!
@@ -28,7 +31,7 @@
 //!   which no program can set; by its content if that differs or the clock is too coarse.
 //! - No call follows a link out of the workspace, whatever the agent puts there.
 //!
-//! Only Unix has workspaces: elsewhere [`Workspaces::prepare`] gives a fault.
+//! Only Unix has workspaces: elsewhere [`Workspaces::create`] gives a fault.
 
 #[cfg(unix)]
 mod additions;
@@ -36,15 +39,23 @@ mod additions;
 mod base;
 #[cfg(unix)]
 mod base_cache;
+#[cfg(unix)]
+mod base_draft;
+#[cfg(unix)]
+mod base_source;
 mod case_facts;
 #[cfg(unix)]
 mod case_workspace;
 #[cfg(unix)]
 mod changes;
 #[cfg(unix)]
+mod collected;
+#[cfg(unix)]
 mod command;
 #[cfg(unix)]
 mod diff;
+#[cfg(unix)]
+mod file_list;
 #[cfg(unix)]
 mod git;
 #[cfg(unix)]
@@ -58,6 +69,9 @@ mod place;
 #[cfg(unix)]
 mod repo;
 #[cfg(unix)]
+mod repo_leftovers;
+mod skill_contents;
+#[cfg(unix)]
 mod snapshot;
 #[cfg(unix)]
 mod text_pack;
@@ -67,7 +81,11 @@ mod unsupported;
 mod workspaces;
 
 #[cfg(all(test, unix))]
+mod base_tests;
+#[cfg(all(test, unix))]
 mod changes_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod ending_tests;
 #[cfg(all(test, unix))]
 mod repo_tests;
 #[cfg(all(test, target_os = "linux"))]
@@ -82,6 +100,7 @@ pub use case_facts::CaseFacts;
 pub use case_workspace::CaseWorkspace;
 #[cfg(unix)]
 pub use kept_workspace::KeptWorkspace;
+pub(crate) use skill_contents::belongs_to_evals;
 #[cfg(not(unix))]
 pub use unsupported::{
     NoCaseWorkspace as CaseWorkspace, NoKeptWorkspace as KeptWorkspace, NoWorkspaces as Workspaces,

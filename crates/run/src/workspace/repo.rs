@@ -3,12 +3,15 @@
 //!
 //! A checkout is a repository of its own, with the history of its commit and nothing else: no remote, no
 //! other branch and no later commit, in which the agent could find the solution.
+//!
+//! Every commit in the cache has a reference: what git cannot name it downloads again with the next fetch.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, RepoOrigin, Stage, WorkspaceRepo};
+use evalrig_core::secrets::Secrets;
 use sha2::{Digest, Sha256};
 
 use crate::disk::{
@@ -16,8 +19,10 @@ use crate::disk::{
     remove_tree, rename,
 };
 use crate::lock::locked;
+use crate::text::hex;
 
 use super::git::{GitConfig, git};
+use super::repo_leftovers::remove_leftovers;
 
 /// How often to look whether another process is done with a repository, and for how long.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -28,8 +33,33 @@ const PATIENCE: Duration = Duration::from_secs(900);
 pub(super) struct RepoCache {
     /// `None` if the system does not say where caches are.
     path: Option<Utf8PathBuf>,
-    /// Repositories whose branches were fetched in this run.
-    refreshed: Mutex<Vec<Utf8PathBuf>>,
+    /// What moves and was fetched in this run: repositories, and what of them.
+    refreshed: Mutex<Vec<(Utf8PathBuf, MovingNames)>>,
+}
+
+/// Names that may stand for another commit tomorrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MovingNames {
+    Branches,
+    /// What the repository has checked out, on a branch or not.
+    Head,
+}
+
+impl MovingNames {
+    fn refspecs(self) -> &'static [&'static str] {
+        match self {
+            Self::Branches => &["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"],
+            Self::Head => &["+HEAD:refs/evalrig/HEAD"],
+        }
+    }
+
+    /// The name of a commit in the cache.
+    fn reference(self, name: &str) -> String {
+        match self {
+            Self::Branches => format!("refs/heads/{name}"),
+            Self::Head => "refs/evalrig/HEAD".to_owned(),
+        }
+    }
 }
 
 /// A repository in the cache.
@@ -84,7 +114,7 @@ impl RepoCache {
         create_directories(cache, Access::Private)
             .map_err(|error| fault(format!("cannot create `{cache}`: {error}")))?;
         let hash = Sha256::digest(origin.as_bytes());
-        let name: String = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&hash[..16]);
         let path = cache.join(format!("{name}.git"));
         if !path.is_dir() {
             let _lock = lock(&path).await?;
@@ -95,12 +125,16 @@ impl RepoCache {
         Ok(CachedRepo { origin, path })
     }
 
-    /// The commit to check out. Only a commit that is missing needs the network; and a branch, once per
-    /// run, because it moves.
+    /// The commit to check out. Only a commit that is missing needs the network; and a branch or `HEAD`,
+    /// once per run, because it moves.
     async fn commit(&self, cached: &CachedRepo, repo: &WorkspaceRepo) -> Result<String, Fault> {
         let name = repo.commit.as_str();
         if name.is_empty() || name.starts_with('-') {
             return Err(fault(format!("`{name}` is not a commit")));
+        }
+        if name == "HEAD" {
+            let _lock = lock(&cached.path).await?;
+            return self.moving(cached, repo, MovingNames::Head).await;
         }
         if let Some(commit) = cached.pinned(name, repo.ancestor).await {
             return Ok(commit);
@@ -110,27 +144,42 @@ impl RepoCache {
             return Ok(commit);
         }
         // A server may refuse to give a commit by its hash.
+        let named = format!("+{name}:refs/evalrig/commits/{name}");
         if is_full_hash(name)
-            && cached.fetch(&[name]).await.is_ok()
+            && cached.fetch(&[&named]).await.is_ok()
             && let Some(commit) = cached.pinned(name, repo.ancestor).await
         {
             return Ok(commit);
         }
-        let is_refreshed = locked(&self.refreshed).contains(&cached.path);
+        self.moving(cached, repo, MovingNames::Branches).await
+    }
+
+    /// The commit that a name stands for now. The caller holds the lock.
+    async fn moving(
+        &self,
+        cached: &CachedRepo,
+        repo: &WorkspaceRepo,
+        names: MovingNames,
+    ) -> Result<String, Fault> {
+        let key = (cached.path.clone(), names);
+        let is_refreshed = locked(&self.refreshed).contains(&key);
         if !is_refreshed {
-            cached.fetch(&["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]).await?;
-            locked(&self.refreshed).push(cached.path.clone());
+            cached.fetch(names.refspecs()).await?;
+            locked(&self.refreshed).push(key);
         }
-        if let Some(commit) = cached.pinned(name, repo.ancestor).await {
+        let name = repo.commit.as_str();
+        if names == MovingNames::Branches
+            && let Some(commit) = cached.pinned(name, repo.ancestor).await
+        {
             return Ok(commit);
         }
-        let branch = cached.resolve(&format!("refs/heads/{name}"), repo.ancestor).await;
-        branch.ok_or_else(|| {
+        let commit = cached.resolve(&names.reference(name), repo.ancestor).await;
+        commit.ok_or_else(|| {
             let before = match repo.ancestor {
                 0 => String::new(),
                 count => format!(" with {count} commits before it"),
             };
-            fault(format!("`{}` has no commit `{name}`{before}", cached.origin))
+            fault(format!("`{}` has no commit `{name}`{before}", shown_address(&cached.origin)))
         })
     }
 }
@@ -163,11 +212,32 @@ impl CachedRepo {
         git(&self.path, GitConfig::Nothing, &words).await.ok()
     }
 
+    /// The caller holds the lock, so no other git writes to the clone.
     async fn fetch(&self, what: &[&str]) -> Result<(), Fault> {
+        remove_leftovers(&self.path);
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
         let words = [&words[..], &[self.origin.as_str()], what].concat();
-        git(&self.path, GitConfig::User, &words).await.map(drop)
+        let fetched = git(&self.path, GitConfig::User, &words).await;
+        fetched.map(drop).map_err(|fault| self.without_credentials(fault))
     }
+
+    /// git names the address in some of its messages.
+    fn without_credentials(&self, fault: Fault) -> Fault {
+        let mut secrets = Secrets::default();
+        secrets.add_url(&self.origin);
+        let message = fault.message.replace(&self.origin, &shown_address(&self.origin));
+        Fault { message: secrets.redact(&message), ..fault }
+    }
+}
+
+/// An address as messages show it: without user and password, which may be a token.
+pub(super) fn shown_address(origin: &str) -> String {
+    let Some((scheme, rest)) = origin.split_once("://") else {
+        return origin.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}")
 }
 
 fn is_full_hash(name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FileChanges, Hook, HookCommand, Workspace, WorkspaceFiles};
@@ -27,8 +28,16 @@ impl TestRun {
         for (path, text) in template {
             write(&suite.join("template").join(path), text);
         }
-        let workspaces = Workspaces::with_repo_cache(&scratch, Some(place.join("cache")));
+        let cache = Some(place.join("cache"));
+        let workspaces = Workspaces::with_rest(&scratch, cache, Duration::ZERO);
         Self { _folder: folder, suite, scratch, workspaces }
+    }
+
+    /// One in which no template was left alone for long enough.
+    pub(super) fn with_fresh_template(template: &[(&str, &str)]) -> Self {
+        let mut run = Self::new(template);
+        run.workspaces = Workspaces::with_rest(&run.scratch, None, Duration::MAX);
+        run
     }
 
     pub(super) fn template(&self) -> Utf8PathBuf {

@@ -33,6 +33,20 @@ impl NoWorkspaces {
         Err(unsupported())
     }
 
+    pub async fn create(&self, _: &Workspace, _: &CaseFacts<'_>) -> Result<NoCaseWorkspace, Fault> {
+        Err(unsupported())
+    }
+
+    pub async fn fill(
+        &self,
+        _: &mut NoCaseWorkspace,
+        _: &CaseFacts<'_>,
+        _: &[(String, Utf8PathBuf)],
+        _: &[(String, Utf8PathBuf)],
+    ) -> Result<(), Fault> {
+        Err(unsupported())
+    }
+
     pub async fn go_on(&self, _: &mut NoCaseWorkspace, _: &CaseFacts<'_>) -> Result<(), Fault> {
         Err(unsupported())
     }
@@ -71,7 +85,11 @@ impl NoCaseWorkspace {
         match self.0 {}
     }
 
-    pub async fn teardown(&self) -> Option<String> {
+    pub fn is_filled(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub async fn teardown(&self, _: Option<SandboxUse<'_>>) -> Option<String> {
         match self.0 {}
     }
 
@@ -103,8 +121,18 @@ impl WorkspaceFiles for NoCaseWorkspace {
 pub struct NoKeptWorkspace(std::convert::Infallible);
 
 impl NoKeptWorkspace {
-    pub fn open(_: &str, _: &[String]) -> Option<Self> {
+    pub fn open(_: &str) -> Option<Self> {
         None
+    }
+
+    pub async fn run_command(
+        &self,
+        _: &CommandQuestion,
+        _: (&Workspace, &CaseFacts<'_>),
+        _: Option<&str>,
+        _: &Utf8Path,
+    ) -> Answer {
+        match self.0 {}
     }
 }
 

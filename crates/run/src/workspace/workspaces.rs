@@ -1,13 +1,17 @@
 //! The workspaces of a run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, Workspace};
 
+use crate::disk::user_cache;
+
 use super::additions::Additions;
 use super::base::WorkspaceBase;
-use super::base_cache::{BaseCache, CopiedFacts};
+use super::base_cache::{BaseCache, REST};
+use super::base_draft::CopiedFacts;
 use super::case_facts::CaseFacts;
 use super::case_workspace::CaseWorkspace;
 use super::place::{WorkspacePlaces, io_fault, on_disk};
@@ -23,10 +27,7 @@ pub struct Workspaces {
 
 /// Where copies of repositories are kept: `$XDG_CACHE_HOME/evalrig/repos`.
 fn repo_cache_path() -> Option<Utf8PathBuf> {
-    let variable = |name| std::env::var(name).ok().filter(|path| path.starts_with('/'));
-    let cache = variable("XDG_CACHE_HOME").map(Utf8PathBuf::from);
-    let cache = cache.or_else(|| Some(Utf8PathBuf::from(variable("HOME")?).join(".cache")))?;
-    Some(cache.join("evalrig/repos"))
+    Some(user_cache()?.join("repos"))
 }
 
 impl Workspaces {
@@ -37,16 +38,21 @@ impl Workspaces {
 
     /// The same with another directory for copies of repositories.
     pub fn with_repo_cache(scratch: &Utf8Path, cache: Option<Utf8PathBuf>) -> Self {
+        Self::with_rest(scratch, cache, REST)
+    }
+
+    /// `rest`: how long a template was left alone that is copied without a copy in between.
+    pub(super) fn with_rest(
+        scratch: &Utf8Path,
+        cache: Option<Utf8PathBuf>,
+        rest: Duration,
+    ) -> Self {
         let places = Arc::new(WorkspacePlaces::new(scratch));
-        let bases = BaseCache::new(Arc::clone(&places), RepoCache::new(cache));
+        let bases = BaseCache::new(Arc::clone(&places), RepoCache::new(cache), rest);
         Self { places, bases }
     }
 
-    /// Makes the workspace of one attempt.
-    ///
-    /// `attachments` are paths below the workspace (see `evalrig_core::evidence::placed_files`) with the absolute
-    /// paths of the files, which must be below [`CaseFacts::root`]. `directories` are paths below the
-    /// workspace with directories that are copied there, without the parts that belong to evals.
+    /// Makes the workspace of one attempt: [`Self::create`], then [`Self::fill`].
     pub async fn prepare(
         &self,
         workspace: &Workspace,
@@ -54,21 +60,48 @@ impl Workspaces {
         attachments: &[(String, Utf8PathBuf)],
         directories: &[(String, Utf8PathBuf)],
     ) -> Result<CaseWorkspace, Fault> {
-        let additions = Additions { attachments, directories };
+        let mut prepared = self.create(workspace, case).await?;
+        self.fill(&mut prepared, case, attachments, directories).await?;
+        Ok(prepared)
+    }
+
+    /// A directory for the workspace of one attempt, with nothing in it.
+    pub async fn create(
+        &self,
+        workspace: &Workspace,
+        case: &CaseFacts<'_>,
+    ) -> Result<CaseWorkspace, Fault> {
         let places = Arc::clone(&self.places);
         let created = on_disk(move || places.create_case()).await;
         let directory = created.map_err(|error| io_fault("cannot create the workspace", &error))?;
         // From here on dropping it removes the directory.
-        let mut prepared = CaseWorkspace::new(&self.places, directory, workspace, case);
+        Ok(CaseWorkspace::new(&self.places, directory, workspace, case))
+    }
+
+    /// Makes a new workspace ready for its agent. If that fails, it can still be kept, with what is in it.
+    ///
+    /// `attachments` are paths below the workspace (see `evalrig_core::evidence::placed_files`) with the absolute
+    /// paths of the files, which must be below [`CaseFacts::root`]. `directories` are paths below the
+    /// workspace with directories that are copied there, without the parts that belong to evals.
+    pub async fn fill(
+        &self,
+        prepared: &mut CaseWorkspace,
+        case: &CaseFacts<'_>,
+        attachments: &[(String, Utf8PathBuf)],
+        directories: &[(String, Utf8PathBuf)],
+    ) -> Result<(), Fault> {
+        let additions = Additions { attachments, directories };
+        let workspace = prepared.workspace().clone();
         let root = prepared.root().to_owned();
-        let (base, copied) = self.bases.copy(workspace, case, additions, &root).await?;
-        let is_changed = !workspace.setup_cache && additions.are_any(workspace);
+        let (base, copied) = self.bases.copy(&workspace, case, additions, &root).await?;
+        prepared.set_filled();
+        let is_changed = !workspace.setup_cache && additions.are_any(&workspace);
         if is_changed {
-            additions.add(workspace, case, &root).await?;
+            additions.add(&workspace, case, &root).await?;
         }
         prepared.find_cwd()?;
-        prepared.begin(self.snapshot(&root, workspace, base, copied, is_changed).await?);
-        Ok(prepared)
+        prepared.begin(self.snapshot(&root, &workspace, base, copied, is_changed).await?);
+        Ok(())
     }
 
     /// Lets the next test of a conversation go on in the same workspace: takes a new snapshot.
@@ -89,6 +122,12 @@ impl Workspaces {
     /// Ends the workspaces of a run: runs `after_all`. Returns warnings.
     pub async fn finish(&self) -> Vec<String> {
         self.bases.finish().await
+    }
+
+    /// Waits until no workspace is copied from a template any more.
+    #[cfg(test)]
+    pub(super) async fn settled(&self) {
+        self.bases.settled().await;
     }
 
     async fn snapshot(
