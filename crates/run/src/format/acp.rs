@@ -2,8 +2,11 @@
 //! prompt report. Agents differ in what they tell of a call, so its name is taken from the first of
 //! several places.
 
+use std::collections::HashSet;
+
+use evalrig_core::assertion::TOOL_FAMILIES;
 use evalrig_core::model::{
-    Call, Map, Measurement, SessionFacts, SkillUse, SkillUseKind, Tokens, Transcript, Value,
+    Call, Map, Measurement, SessionFacts, SkillUse, Tokens, Transcript, Value,
 };
 
 use crate::agent::Unreported;
@@ -11,7 +14,7 @@ use crate::agent::Unreported;
 use super::conversation::{CallEnd, Conversation};
 use super::events::{EventRole, EventSession, child, figure, joined_text, text};
 use super::measure::{self, given};
-use super::skill_rule::{SkillSign, any_agent, skill_in_path};
+use super::skill_rule::{SkillSigns, any_agent, read_of_file};
 use super::{event_lines, json};
 
 /// Agents report a cost or none; the protocol has no requests to the model.
@@ -33,6 +36,8 @@ pub(crate) struct AcpReader {
     cost_usd: Option<f64>,
     pub(crate) facts: SessionFacts,
     agent: Option<String>,
+    /// Calls that read or run something, by their kind.
+    readers: HashSet<String>,
     unknown_events: u64,
     failure: Option<String>,
 }
@@ -46,20 +51,52 @@ impl Default for AcpReader {
             cost_usd: None,
             facts: SessionFacts::default(),
             agent: None,
+            readers: HashSet::new(),
             unknown_events: 0,
             failure: None,
         }
     }
 }
 
-/// By the names of all agents, or by the only file that a call names.
-fn skills_of(call: &Call) -> Vec<SkillSign> {
-    let found = any_agent(call);
+/// Whether a call started a sub-agent, whose steps the protocol does not show.
+fn started_agent(call: &Call) -> bool {
+    let families = TOOL_FAMILIES.iter().filter(|family| family.name == "agent");
+    let mut tools = families.flat_map(|family| family.tools).flat_map(|(_, tools)| tools.iter());
+    call.is_error != Some(true) && tools.any(|tool| *tool == call.tool)
+}
+
+/// By the names of all agents, or by the only file that a call names. Of a call that names nothing at all
+/// it is not known what it was about.
+fn skills_of(call: &Call) -> SkillSigns {
     let location = call.args.as_map().and_then(|args| text(args, LOCATION));
-    match location.and_then(skill_in_path) {
-        Some(name) if found.is_empty() => vec![SkillSign { name, how: SkillUseKind::Read }],
+    let is_silent = call.output.as_ref().and_then(Value::as_str) == Some("");
+    let found = if is_silent {
+        // Agents need not show what a call has put out.
+        any_agent(&Call { output: None, ..call.clone() })
+    } else {
+        any_agent(call)
+    };
+    match location.map(read_of_file) {
+        Some(read) if found == SkillSigns::default() => read,
+        None if is_bare(call) && may_use_skills(&call.tool) => SkillSigns::unclear(),
         _ => found,
     }
+}
+
+/// Whether nothing is known of what a call is about.
+fn is_bare(call: &Call) -> bool {
+    call.args == Value::Map(Map::new())
+}
+
+/// Whether skills are used by this tool.
+fn may_use_skills(tool: &str) -> bool {
+    let families =
+        TOOL_FAMILIES.iter().filter(|family| matches!(family.name, "read" | "run" | "skill"));
+    let mut names = families.flat_map(|family| {
+        let tools = family.tools.iter().flat_map(|(_, tools)| tools.iter().copied());
+        tools.chain([family.name])
+    });
+    names.any(|name| name == tool)
 }
 
 impl AcpReader {
@@ -76,6 +113,12 @@ impl AcpReader {
         let info = child(result, "agentInfo");
         self.agent = info.and_then(|info| text(info, "name")).map(str::to_owned);
         self.facts.version = info.and_then(|info| text(info, "version")).map(str::to_owned);
+    }
+
+    /// Whether the agent repeats the earlier turns of a session after it has said that it is loaded. Others
+    /// do so before, as the protocol demands.
+    pub(crate) fn repeats_late(&self) -> bool {
+        self.agent.as_deref() == Some("gemini-cli")
     }
 
     /// The `update` of a `session/update` notification.
@@ -137,11 +180,26 @@ impl AcpReader {
             let args = args.cloned().unwrap_or_else(|| known_arguments(&tool, update));
             let at = self.conversation.open();
             self.conversation.add_call(at, Call::new(id, tool, args));
+            if let Some("read" | "execute") = text(update, "kind") {
+                self.readers.insert(id.to_owned());
+            }
         } else if let Some(args) = args {
             self.conversation.set_args(id, args.clone());
+        } else {
+            self.complete_arguments(id, update);
         }
         if let Some("completed" | "failed") = text(update, "status") {
             self.conversation.end_call(id, end_of(update));
+        }
+    }
+
+    /// What a call is about may be said only after it was announced.
+    fn complete_arguments(&mut self, id: &str, update: &Map) {
+        let call = self.conversation.call_index(id).map(|at| &self.conversation.calls()[at]);
+        let bare = call.filter(|call| is_bare(call));
+        let known = bare.map(|call| known_arguments(&call.tool, update));
+        if let Some(known) = known.filter(|known| *known != Value::Map(Map::new())) {
+            self.conversation.set_args(id, known);
         }
     }
 
@@ -179,9 +237,17 @@ impl AcpReader {
         self.tokens = figure(tokens, &mut self.failure);
     }
 
-    pub(crate) fn finish(self) -> EventSession {
+    pub(crate) fn finish(mut self) -> EventSession {
+        let has_sub_agents = self.conversation.calls().iter().any(started_agent);
+        let may_have_read = |call: &Call| {
+            call.is_error != Some(true) && is_bare(call) && self.readers.contains(&call.id)
+        };
+        let is_unclear = self.conversation.calls().iter().any(may_have_read);
+        if has_sub_agents || is_unclear {
+            self.conversation.hide_skills();
+        }
         // opencode counts its last step only.
-        let is_partial = self.agent.as_deref() == Some("OpenCode");
+        let is_partial = has_sub_agents || self.agent.as_deref() == Some("OpenCode");
         let mut facts = self.facts;
         facts.unknown_events = self.unknown_events;
         EventSession {
@@ -228,6 +294,9 @@ fn known_arguments(tool: &str, update: &Map) -> Value {
     {
         return Map::new().with("name", name).into();
     }
+    if let ("skill" | "Skill", Some(name)) = (tool, skill_of_title(title)) {
+        return Map::new().with("name", name).into();
+    }
     let files = update.get("locations").and_then(Value::as_list).unwrap_or_default();
     match (text(update, "kind"), files) {
         (Some("read"), [file]) => {
@@ -264,12 +333,8 @@ fn end_of(update: &Map) -> CallEnd {
 
 /// Whether input includes the cache shows by the total. Without one it is unknown.
 fn tokens(result: &Map) -> Result<Option<Tokens>, String> {
-    let Some(usage) = child(result, "usage") else {
-        let meta = child(result, "_meta").and_then(|meta| child(meta, "quota"));
-        let counts = meta.and_then(|quota| child(quota, "token_count"));
-        let keys = ["input_tokens", "output_tokens", "cached_tokens"];
-        return counts.map_or(Ok(None), |counts| measure::tokens(counts, keys));
-    };
+    // The quota of Gemini CLI has neither cached tokens nor those of thoughts.
+    let Some(usage) = child(result, "usage") else { return Ok(None) };
     let count = |key: &str| measure::count(usage, key);
     let Some(((input, output), total)) =
         count("inputTokens")?.zip(count("outputTokens")?).zip(count("totalTokens")?)
@@ -301,11 +366,7 @@ mod tests {
             (recorded::ACP_CLAUDE, r#"Skill {"skill":"csv-analyzer"} ok"#, Some((300, 34, 60))),
             (recorded::ACP_CLAUDE_OLD, r#"Skill {"skill":"csv-analyzer"} ok"#, None),
             (recorded::ACP_COPILOT, r#"skill {"skill":"csv-analyzer"} ok"#, Some((300, 34, 60))),
-            (
-                recorded::ACP_GEMINI,
-                r#"activate_skill {"name":"csv-analyzer"} ok"#,
-                Some((300, 34, 0)),
-            ),
+            (recorded::ACP_GEMINI, r#"activate_skill {"name":"csv-analyzer"} ok"#, None),
             (recorded::ACP_OPENCODE, r#"skill {"name":"csv-analyzer"} ok"#, None),
         ] {
             let read = read(frames);
@@ -318,6 +379,71 @@ mod tests {
             assert_eq!(read.session.stop_reason.as_deref(), Some("end_turn"));
         }
         assert_eq!(read(recorded::ACP_CLAUDE).cost_usd, Some(0.002478));
+    }
+
+    #[test]
+    fn what_a_sub_agent_does_is_unknown_unless_it_was_refused() {
+        for (tool, status, is_known) in [
+            ("invoke_agent", "completed", false),
+            ("Task", "completed", false),
+            ("invoke_agent", "failed", true),
+            ("grep", "completed", true),
+        ] {
+            let update = format!(
+                r#"{{"sessionUpdate":"tool_call","toolCallId":"{tool}__1","title":"It","status":"{status}"}}"#
+            );
+            let frames = format!(
+                "{{\"params\":{{\"update\":{update}}}}}\n{}",
+                r#"{"id":3,"result":{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}}"#
+            );
+            let read = read(&frames);
+            assert_eq!(read.skills.used.is_some(), is_known, "{tool} {status}");
+            assert_eq!(read.tokens.is_some(), is_known, "{tool} {status}");
+        }
+    }
+
+    /// Of one call, with the fields of its two updates.
+    fn one_call(announced: &str, ended: &str) -> Transcript {
+        let update = |kind: &str, more: &str| {
+            format!(
+                r#"{{"params":{{"update":{{"sessionUpdate":"{kind}","toolCallId":"1"{more}}}}}}}"#
+            )
+        };
+        let frames = [
+            update("tool_call", announced),
+            update("tool_call_update", ended),
+            r#"{"id":3,"result":{"stopReason":"end_turn"}}"#.to_owned(),
+        ];
+        read(&frames.join("\n"))
+    }
+
+    const ENDED: &str = r#","status":"completed""#;
+
+    #[test]
+    fn a_title_names_the_skill() {
+        let title = r#","title":"Load skill: csv","kind":"other""#;
+        let read = one_call(title, ENDED);
+        assert_eq!(calls(&read), [r#"skill {"name":"csv"} ok"#]);
+        assert_eq!(uses(&read), ["csv tool ok #0"]);
+        let late = format!(r#","title":"Loaded skill: csv"{ENDED}"#);
+        let read = one_call(r#","name":"skill","title":"skill""#, &late);
+        assert_eq!(uses(&read), ["csv tool ok #0"]);
+    }
+
+    #[test]
+    fn a_call_that_says_nothing_may_have_read_a_skill() {
+        for (announced, ended, is_known) in [
+            (r#","title":"Read","kind":"read""#, ENDED, false),
+            (r#","title":"Run","kind":"execute","rawInput":{}"#, ENDED, false),
+            (r#","name":"read_file","title":"It""#, ENDED, false),
+            (r#","title":"Read","kind":"read""#, r#","status":"failed""#, true),
+            (r#","title":"Search","kind":"search""#, ENDED, true),
+            (r#","title":"Run","kind":"execute","rawInput":{"command":"ls"}"#, ENDED, true),
+            (r#","title":"Read","kind":"read","locations":[{"path":"/ws/a"}]"#, ENDED, true),
+        ] {
+            let read = one_call(announced, ended);
+            assert_eq!(read.skills.used.is_some(), is_known, "{announced}");
+        }
     }
 
     #[test]

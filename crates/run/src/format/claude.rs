@@ -7,7 +7,7 @@ use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
 use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
 
-use super::claude_figures::{ClaudeFigures, message_tokens};
+use super::claude_figures::{ClaudeFigures, leaves_agents_running, message_tokens, spawned_agents};
 use super::conversation::{CallEnd, Conversation};
 use super::events::{
     EventFormat, EventReader, EventRole, EventSession, child, is_true, joined_text, note, text,
@@ -26,8 +26,16 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     closing: "a `result` event",
     skipped: &["stream_event"],
     recognizes: |event| matches!(text(event, "type"), Some("assistant" | "user" | "system")),
+    explicit_skill: slash_command,
     reader: || Box::new(ClaudeReader::default()),
 };
+
+/// `/NAME …` loads the skill of that name and leaves no trace in the stream.
+pub(crate) fn slash_command(prompt: &str) -> Option<&str> {
+    let name = prompt.strip_prefix('/')?.split(char::is_whitespace).next()?;
+    let name = Some(name).filter(|name| !name.is_empty())?;
+    Some(skill_rule::without_plugin(name))
+}
 
 /// Hooks may report before the `init` event. Other agents have such an event too, but do not list
 /// their tools in it. A session that cannot be resumed is a `result` and nothing else.
@@ -66,6 +74,8 @@ struct ClaudeReader {
     requests: HashSet<String>,
     sub_agent_calls: HashMap<String, SubAgentCall>,
     has_sub_agents: bool,
+    /// Sub-agents in the background that have not ended.
+    running: HashSet<String>,
     /// When calls were made.
     call_times: HashMap<String, i64>,
     /// By message: every block repeats the counts of its message. In a stream, these counts are not
@@ -88,6 +98,7 @@ impl Default for ClaudeReader {
             requests: HashSet::new(),
             sub_agent_calls: HashMap::new(),
             has_sub_agents: false,
+            running: HashSet::new(),
             call_times: HashMap::new(),
             usage: HashMap::new(),
             is_stream: false,
@@ -123,10 +134,7 @@ impl EventReader for ClaudeReader {
             "user" if is_injected => {}
             "assistant" => self.read_assistant(event),
             "user" => self.read_user(event),
-            "system" => {
-                self.read_system(event);
-                return EventRole::Note;
-            }
+            "system" => return self.read_system(event),
             "cost-state" => {
                 if let Some(Value::Number(cost)) = event.get("totalCostUSD") {
                     self.session_cost = Some(Number::value(cost));
@@ -143,12 +151,20 @@ impl EventReader for ClaudeReader {
     }
 
     fn finish(self: Box<Self>) -> EventSession {
-        let (failure, figures) = self.ending();
+        let (failure, mut figures) = self.ending();
+        let is_watched = self.result.as_ref().is_none_or(|result| !leaves_agents_running(result));
+        let is_watched = is_watched && (self.result.is_none() || self.running.is_empty());
         let mut facts = self.facts;
-        if !self.has_sub_agents && !self.requests.is_empty() {
+        if is_watched && !self.has_sub_agents && !self.requests.is_empty() {
             facts.llm_calls = Some(self.requests.len() as u64);
         }
         let mut conversation = self.conversation;
+        if !is_watched {
+            // What they do from here on is neither in the events nor in the counts.
+            conversation.hide_skills();
+            figures =
+                ClaudeFigures { duration_ms: figures.duration_ms, ..ClaudeFigures::default() };
+        }
         if let Some(result) = &self.result {
             note_ending(&mut facts, result);
             let said = text(result, "result").filter(|said| !said.trim().is_empty());
@@ -184,16 +200,14 @@ fn note_ending(facts: &mut SessionFacts, result: &Map) {
         let tools = denials.iter().filter_map(|one| text(one.as_map()?, "tool_name"));
         facts.permission_denials = Some(tools.map(str::to_owned).collect());
     }
-    let stats = child(result, "subagent_stats");
-    let spawned = stats.and_then(|stats| super::measure::count(stats, "spawned").ok().flatten());
-    if spawned.is_some_and(|spawned| spawned > 0) {
+    if spawned_agents(result) > 0 {
         // The stream does not show the last request of a sub-agent.
         facts.llm_calls = None;
     }
 }
 
 impl ClaudeReader {
-    fn read_system(&mut self, event: &Map) {
+    fn read_system(&mut self, event: &Map) -> EventRole {
         self.is_stream = true;
         note(&mut self.model, text(event, "model"));
         note(&mut self.facts.id, text(event, "session_id"));
@@ -205,6 +219,18 @@ impl ClaudeReader {
                     let names = names.map(skill_rule::without_plugin).map(str::to_owned);
                     self.offered = Some(names.collect());
                 }
+                // After a `result` it opens a turn, such as the one that a sub-agent in the background
+                // gives rise to, and every turn has a result of its own.
+                if self.result.is_some() {
+                    return EventRole::Step;
+                }
+            }
+            Some("task_started") if is_true(event, "is_backgrounded") => {
+                let is_agent = text(event, "task_type") == Some("local_agent");
+                self.running.extend(text(event, "task_id").filter(|_| is_agent).map(str::to_owned));
+            }
+            Some("task_notification") => {
+                self.running.remove(text(event, "task_id").unwrap_or_default());
             }
             // The `result` repeats them; a stream that is stopped has none.
             Some("permission_denied") => {
@@ -213,6 +239,7 @@ impl ClaudeReader {
             }
             _ => {}
         }
+        EventRole::Note
     }
 
     fn read_assistant(&mut self, event: &Map) {

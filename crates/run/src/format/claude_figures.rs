@@ -1,8 +1,8 @@
-//! What the `result` event of Claude Code counts: tokens, cost, duration.
+//! What the `result` event of Claude Code counts: tokens, cost, duration, sub-agents.
 
 use evalrig_core::model::{Map, Tokens, Value};
 
-use super::events::text;
+use super::events::{child, text};
 use super::measure::{self, given};
 
 #[derive(Debug, Default)]
@@ -74,6 +74,24 @@ fn tokens(usage: &Map, keys: &UsageKeys) -> Result<Option<Tokens>, String> {
         output,
         cached,
     }))
+}
+
+/// How many sub-agents were started.
+pub(super) fn spawned_agents(result: &Map) -> u64 {
+    child(result, "subagent_stats").map_or(0, |stats| count_of(stats, "spawned"))
+}
+
+/// Whether sub-agents were started that did not end before the `result`.
+pub(super) fn leaves_agents_running(result: &Map) -> bool {
+    let Some(stats) = child(result, "subagent_stats") else { return false };
+    let killed = child(stats, "killed").into_iter();
+    let killed = killed.flat_map(|by| by.iter().map(|(who, _)| count_of(by, who)));
+    let ended = ["completed", "failed"].into_iter().map(|key| count_of(stats, key)).chain(killed);
+    spawned_agents(result) > ended.fold(0, u64::saturating_add)
+}
+
+fn count_of(map: &Map, key: &str) -> u64 {
+    measure::count(map, key).ok().flatten().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::agent::Unreported;
 use super::blocks::arguments;
 use super::conversation::{CallEnd, Conversation};
 use super::events::{
-    EventFormat, EventReader, EventRole, EventSession, child, figure, joined_text, note, text,
+    EventFormat, EventReader, EventRole, EventSession, child, figure, joined_text, names_no_skill,
+    note, text,
 };
 use super::measure::{self, given};
 use super::skill_rule;
@@ -30,6 +31,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     closing: "a `turn.completed` event",
     skipped: &["item.updated"],
     recognizes,
+    explicit_skill: names_no_skill,
     reader: || Box::new(CodexReader::default()),
 };
 
@@ -400,6 +402,9 @@ mod tests {
         assert_eq!((call.is_error, call.exit_code), (Some(true), Some(1)));
         let good = recorded::CODEX_SKILL_MISSING
             .replace(r#""exit_code":1,"status":"failed""#, r#""exit_code":0,"status":"completed""#);
+        // Its output says that there is no such file.
+        assert_eq!(uses(&super::super::testing::read(&FORMAT, &good)), [""; 0]);
+        let good = good.replace("No such file or directory", "Add it up.");
         assert_eq!(uses(&super::super::testing::read(&FORMAT, &good)), ["csv-analyzer read ok #0"]);
         let patch = super::super::testing::read(&FORMAT, recorded::CODEX_PATCH);
         assert_eq!(uses(&patch), [""; 0]);

@@ -36,6 +36,8 @@ pub(super) struct Conversation {
     ended: HashSet<usize>,
     /// Something happened out of sight, so that uses are unknown.
     is_hidden: bool,
+    /// A call may have used a skill, and nothing decides.
+    is_unclear: bool,
     /// Bytes of texts, arguments and outputs.
     size: usize,
 }
@@ -92,24 +94,32 @@ impl Conversation {
         if self.is_hidden {
             return None;
         }
-        let mut uses = std::mem::take(&mut self.uses);
-        let open = (0..self.calls.len()).filter(|at| !self.ended.contains(at));
-        uses.extend(open.flat_map(|at| self.uses_of(at, self.rule.is_none())));
-        uses.sort_by_key(|one| one.call);
-        Some(uses)
+        for at in 0..self.calls.len() {
+            if !self.ended.contains(&at) {
+                self.add_uses_of(at, self.rule.is_none());
+            }
+        }
+        if self.is_unclear {
+            return None;
+        }
+        self.uses.sort_by_key(|one| one.call);
+        Some(std::mem::take(&mut self.uses))
     }
 
-    fn uses_of(&self, at: usize, is_ended: bool) -> Vec<SkillUse> {
+    fn add_uses_of(&mut self, at: usize, is_ended: bool) {
         let call = &self.calls[at];
-        let signs = self.rule.unwrap_or(any_agent)(call).into_iter();
-        let used = |sign: SkillSign| skill_use(sign, is_ended && is_success(call), Some(at));
-        signs.map(used).collect()
+        let found = self.rule.unwrap_or(any_agent)(call);
+        let is_success = is_ended && is_success(call);
+        self.is_unclear |= found.is_unclear && is_success;
+        self.uses.extend(found.signs.into_iter().map(|sign| skill_use(sign, is_success, Some(at))));
     }
 
     /// A call of a sub-agent ended. `parent` is the call that started the sub-agent.
     pub(super) fn end_call_of_sub_agent(&mut self, call: &Call, parent: Option<usize>) {
         let Some(rule) = self.rule else { return };
-        for sign in rule(call) {
+        let found = rule(call);
+        self.is_unclear |= found.is_unclear && is_success(call);
+        for sign in found.signs {
             let used = skill_use(sign, is_success(call), parent);
             self.uses.push(SkillUse { subagent: true, ..used });
         }
@@ -227,8 +237,7 @@ impl Conversation {
         call.exit_code = end.exit_code;
         call.duration_ms = end.duration_ms;
         if self.rule.is_some() && self.ended.insert(at) {
-            let uses = self.uses_of(at, true);
-            self.uses.extend(uses);
+            self.add_uses_of(at, true);
         }
     }
 
@@ -317,13 +326,17 @@ fn is_success(call: &Call) -> bool {
     call.is_error != Some(true) && call.exit_code.is_none_or(|code| code == 0)
 }
 
-/// The skills that calls of an unknown agent use.
-pub(crate) fn uses_in(calls: &[Call]) -> Vec<SkillUse> {
-    let uses = calls.iter().enumerate().flat_map(|(at, call)| {
-        let ok = is_success(call);
-        any_agent(call).into_iter().map(move |sign| skill_use(sign, ok, Some(at)))
-    });
-    uses.collect()
+/// The skills that calls of an unknown agent use; `None` if that is unclear.
+pub(crate) fn uses_in(calls: &[Call]) -> Option<Vec<SkillUse>> {
+    let mut uses = Vec::new();
+    for (at, call) in calls.iter().enumerate() {
+        let (found, ok) = (any_agent(call), is_success(call));
+        if found.is_unclear && ok {
+            return None;
+        }
+        uses.extend(found.signs.into_iter().map(|sign| skill_use(sign, ok, Some(at))));
+    }
+    Some(uses)
 }
 
 /// In formats of messages, each of them is one request to the model (spec 10.1).

@@ -13,12 +13,12 @@ use crate::clock::unix_milliseconds;
 use super::blocks::arguments;
 use super::conversation::{CallEnd, Conversation};
 use super::events::{
-    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text, note,
-    text,
+    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text,
+    names_no_skill, note, text,
 };
 use super::json;
 use super::measure::{self, given};
-use super::skill_rule;
+use super::skill_rule::{self, COPILOT_TOOL as SKILL_TOOL};
 
 /// The price of a request is not in dollars.
 pub(crate) const UNREPORTED: &[Unreported] = &[Unreported {
@@ -52,6 +52,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
         "session.background_tasks_changed",
     ],
     recognizes: opens,
+    explicit_skill: names_no_skill,
     reader: || Box::new(CopilotReader::default()),
 };
 
@@ -82,6 +83,10 @@ const FAMILIES: &[&str] = &[
     "external_tool.",
     "command.",
 ];
+
+/// What Copilot CLI prints in place of the value of its key, wherever that occurs, also in names. A short
+/// key hides which tools and skills there are.
+const MASK: &str = "******";
 
 #[derive(Debug)]
 struct CopilotReader {
@@ -124,6 +129,9 @@ impl Default for CopilotReader {
 impl EventReader for CopilotReader {
     fn read_event(&mut self, event: &Map) -> EventRole {
         let kind = text(event, "type").unwrap_or_default();
+        if kind.contains(MASK) {
+            self.conversation.hide_skills();
+        }
         match kind {
             "result" => {
                 self.read_end(event);
@@ -204,6 +212,10 @@ impl CopilotReader {
     /// Skills of plugins are loaded later than others, in another event.
     fn note_catalogue(&mut self, data: &Map) {
         let skills = data.get("skills").and_then(Value::as_list).unwrap_or_default();
+        let names = skills.iter().filter_map(Value::as_map).filter_map(|one| text(one, "name"));
+        if names.into_iter().any(|name| name.contains(MASK)) {
+            self.conversation.hide_skills();
+        }
         let offered = self.offered.get_or_insert_default();
         for skill in skills.iter().filter_map(Value::as_map) {
             let is_enabled = skill.get("enabled") != Some(&Value::Bool(false));
@@ -227,9 +239,11 @@ impl CopilotReader {
             let tool = text(request, "name").unwrap_or_default();
             Call::new(id, tool, arguments(given(request, "arguments")))
         });
+        let calls: Vec<Call> = calls.collect();
+        calls.iter().for_each(|call| self.note_masks(call));
         if let Some(parent) = parent {
             let root = self.root_of(parent);
-            let calls = calls.map(|call| (call.id.clone(), (call, root)));
+            let calls = calls.into_iter().map(|call| (call.id.clone(), (call, root)));
             self.sub_agent_calls.extend(calls);
             return;
         }
@@ -239,6 +253,16 @@ impl CopilotReader {
         }
         for call in calls {
             self.conversation.add_call(at, call);
+        }
+    }
+
+    /// A skill may be behind a name that is masked.
+    fn note_masks(&mut self, call: &Call) {
+        let is_masked = |name: &str| name.contains(MASK);
+        let args = call.args.as_map().filter(|_| call.tool == SKILL_TOOL);
+        let mut values = args.into_iter().flat_map(Map::iter).filter_map(|(_, one)| one.as_str());
+        if is_masked(&call.tool) || values.any(is_masked) {
+            self.conversation.hide_skills();
         }
     }
 
@@ -258,6 +282,7 @@ impl CopilotReader {
         }
         let tool = text(data, "toolName").unwrap_or_default();
         let call = Call::new(id, tool, arguments(given(data, "arguments")));
+        self.note_masks(&call);
         match text(data, "parentToolCallId") {
             Some(parent) => {
                 let root = self.root_of(parent);
@@ -307,6 +332,7 @@ impl CopilotReader {
                 let tool = text(event, "name").unwrap_or_default();
                 let at = self.conversation.open();
                 let call = Call::new(id, tool, arguments(given(event, "input")));
+                self.note_masks(&call);
                 self.conversation.add_call(at, call);
             }
             "tool_result" => {
@@ -387,6 +413,31 @@ mod tests {
         assert_eq!((read.tokens, read.duration_ms), (None, Some(889)));
         assert_eq!((read.session.llm_calls, read.session.unknown_events), (Some(2), 0));
         assert_eq!(read.model.as_deref(), Some("m1"));
+    }
+
+    #[test]
+    fn masked_names_hide_which_skills_are_used() {
+        let skill = recorded::COPILOT_SKILL;
+        // By the keys `k`, `csv` and `ski`.
+        for (name, masked) in [
+            ("\"skill\"", "\"s******ill\""),
+            ("csv-analyzer", "******-analyzer"),
+            ("session.skills_loaded", "session.******lls_loaded"),
+        ] {
+            let stream = skill.replace(name, masked);
+            assert_ne!(stream, skill);
+            assert_eq!(read(&FORMAT, &stream).skills.used, None, "{masked}");
+        }
+        let flat = concat!(
+            "{\"type\":\"message\",\"role\":\"user\",\"content\":\"Hi\"}\n",
+            "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"s******ill\",\"input\":{}}\n",
+            "{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":\"\"}\n",
+            "{\"type\":\"result\",\"exitCode\":0}\n",
+        );
+        assert_eq!(read(&FORMAT, flat).skills.used, None);
+        // In what is said, masks hide nothing that counts.
+        let said = skill.replace("The total is", "The ****** is");
+        assert!(read(&FORMAT, &said).skills.used.is_some());
     }
 
     #[test]

@@ -36,7 +36,14 @@ pub struct EventFormat {
     pub(super) skipped: &'static [&'static str],
     /// Whether an event is a sign of this format. Session files begin with other events.
     pub(super) recognizes: fn(&Map) -> bool,
+    /// The skill that a prompt names for the agent to load. The events do not tell.
+    pub(crate) explicit_skill: fn(&str) -> Option<&str>,
     pub(super) reader: fn() -> Box<dyn EventReader>,
+}
+
+/// Of agents whose events show every skill that they load.
+pub(super) fn names_no_skill(_: &str) -> Option<&str> {
+    None
 }
 
 /// What an event means for the course of a stream.

@@ -9,8 +9,8 @@ use crate::clock::unix_milliseconds;
 
 use super::conversation::{CallEnd, Conversation};
 use super::events::{
-    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text, note,
-    text,
+    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text,
+    names_no_skill, note, text,
 };
 use super::measure::{self, given};
 use super::skill_rule;
@@ -37,6 +37,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     closing: "a `result` event",
     skipped: &[],
     recognizes: opens,
+    explicit_skill: names_no_skill,
     reader: || Box::new(GeminiReader::default()),
 };
 
@@ -50,6 +51,9 @@ const SUB_AGENTS: &[&str] = &[
     "cli_help",
     "browser_agent",
 ];
+
+/// An ending that Gemini CLI calls an error, although what was said so far can be graded.
+const TURN_LIMIT: &str = "FatalTurnLimitedError";
 
 fn opens(event: &Map) -> bool {
     text(event, "type") == Some("init") && text(event, "session_id").is_some()
@@ -109,7 +113,13 @@ impl EventReader for GeminiReader {
             }
             Some("result") => {
                 self.stats = child(event, "stats").cloned();
-                self.failure = (text(event, "status") != Some("success")).then(|| reason(event));
+                let error = child(event, "error").and_then(|error| text(error, "type"));
+                if error == Some(TURN_LIMIT) {
+                    self.facts.stop_reason = Some("max_turns".to_owned());
+                } else {
+                    self.failure =
+                        (text(event, "status") != Some("success")).then(|| reason(event));
+                }
                 EventRole::Closing
             }
             _ => EventRole::Unknown,
@@ -213,6 +223,7 @@ fn reason(result: &Map) -> String {
 #[cfg(test)]
 mod tests {
     use evalrig_core::model::SkillUseKind;
+    use serde_json::json;
 
     use super::super::testing::{calls, fault, read, recorded, uses};
     use super::*;
@@ -246,6 +257,20 @@ mod tests {
     fn an_api_error_is_the_reason() {
         let message = fault(&FORMAT, recorded::GEMINI_401);
         assert!(message.starts_with("the agent ended with an error: [API Error:"), "{message}");
+    }
+
+    #[test]
+    fn reaching_the_limit_on_turns_is_graded() {
+        let (start, _) = recorded::GEMINI_SKILL.trim_end().rsplit_once('\n').unwrap();
+        let end = json!({
+            "type": "result",
+            "status": "error",
+            "error": {"type": "FatalTurnLimitedError", "message": "Reached max session turns"},
+            "stats": {"input_tokens": 1, "output_tokens": 2, "cached": 0, "total_tokens": 3},
+        });
+        let read = read(&FORMAT, &format!("{start}\n{end}\n"));
+        assert_eq!(read.session.stop_reason.as_deref(), Some("max_turns"));
+        assert_eq!(uses(&read), ["csv-analyzer tool ok #0"]);
     }
 
     #[test]

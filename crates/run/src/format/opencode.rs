@@ -5,7 +5,9 @@ use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
 use crate::agent::Unreported;
 
 use super::conversation::{CallEnd, Conversation};
-use super::events::{EventFormat, EventReader, EventRole, EventSession, child, figure, note, text};
+use super::events::{
+    EventFormat, EventReader, EventRole, EventSession, child, figure, names_no_skill, note, text,
+};
 use super::measure::{self, given};
 use super::skill_rule;
 
@@ -20,6 +22,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     closing: "a `step_finish` event of the last step",
     skipped: &[],
     recognizes: opens,
+    explicit_skill: names_no_skill,
     reader: || Box::new(OpencodeReader::default()),
 };
 

@@ -6,8 +6,8 @@ use crate::agent::Unreported;
 
 use super::conversation::{CallEnd, Conversation};
 use super::events::{
-    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text, note,
-    text,
+    EventFormat, EventReader, EventRole, EventSession, child, figure, is_true, joined_text,
+    names_no_skill, note, text,
 };
 use super::measure::{self, given};
 use super::skill_rule;
@@ -24,6 +24,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
     // Each update repeats the whole message so far.
     skipped: &["message_update", "message_start", "tool_execution_update", "turn_end"],
     recognizes: opens,
+    explicit_skill: names_no_skill,
     reader: || Box::new(PiReader::default()),
 };
 

@@ -1,8 +1,11 @@
 //! The simple commands of a shell script that an agent ran. Substitutions and variables are not
-//! expanded, nothing here recurses on the script, and a very long script is not looked at.
+//! expanded, nothing here recurses far on the script, and a very long script is not looked at.
 
 /// Bytes of the longest script that is read.
 const LONGEST: usize = 64 * 1024;
+
+/// Substitutions inside of quotes inside of substitutions that are looked into.
+const DEEPEST: usize = 8;
 
 /// Words that precede a command.
 const RESERVED: &[&str] =
@@ -15,13 +18,24 @@ pub(super) struct ShellCommand {
     pub(super) words: Vec<String>,
     /// The file that is its standard input.
     pub(super) input: Option<String>,
+    /// The text that is its standard input.
+    pub(super) here_document: Option<String>,
 }
 
+/// Empty for a script that is too long.
 pub(super) fn shell_commands(script: &str) -> Vec<ShellCommand> {
-    if script.len() > LONGEST {
+    if is_too_long(script) {
         return Vec::new();
     }
-    let mut splitter = Splitter { rest: script.chars().collect(), ..Splitter::default() };
+    commands_of(script.chars().collect(), 0)
+}
+
+pub(super) fn is_too_long(script: &str) -> bool {
+    script.len() > LONGEST
+}
+
+fn commands_of(script: Vec<char>, depth: usize) -> Vec<ShellCommand> {
+    let mut splitter = Splitter { rest: script, depth, ..Splitter::default() };
     splitter.split();
     splitter.commands
 }
@@ -32,14 +46,29 @@ enum WordUse {
     #[default]
     Argument,
     Input,
-    /// The target of a redirection, or the end of a here-document.
+    /// The line that ends a here-document.
+    HereEnd,
+    /// The target of a redirection.
     Dropped,
+}
+
+/// A here-document whose text has not come yet.
+#[derive(Debug)]
+struct HereDocument {
+    end: String,
+    /// The command that reads it, by its index.
+    command: usize,
+    /// Tabs before its lines do not count.
+    is_indented: bool,
 }
 
 #[derive(Debug, Default)]
 struct Splitter {
     rest: Vec<char>,
     at: usize,
+    depth: usize,
+    here: Vec<HereDocument>,
+    is_indented: bool,
     word: Option<String>,
     word_use: WordUse,
     command: ShellCommand,
@@ -64,9 +93,18 @@ impl Splitter {
             match next {
                 ' ' | '\t' | '\r' => self.end_word(),
                 '&' if self.skip_if('>') => self.redirect(WordUse::Dropped),
-                '\n' | ';' | '&' | '|' | '(' | ')' => self.end_command(),
+                '\n' => {
+                    self.end_command();
+                    self.read_here_documents();
+                }
+                ';' | '&' | '|' | '(' | ')' => self.end_command(),
                 '>' => self.redirect(WordUse::Dropped),
-                '<' if self.skip_if('<') => self.redirect(WordUse::Dropped),
+                '<' if self.skip_if('<') => {
+                    let is_text = self.skip_if('<');
+                    self.is_indented = self.skip_if('-');
+                    let word_use = if is_text { WordUse::Dropped } else { WordUse::HereEnd };
+                    self.redirect(word_use);
+                }
                 '<' => self.redirect(WordUse::Input),
                 '#' if self.word.is_none() => {
                     while self.rest.get(self.at).is_some_and(|next| *next != '\n') {
@@ -98,6 +136,14 @@ impl Splitter {
         self.word.get_or_insert_default();
         while let Some(next) = self.next().filter(|next| *next != '"') {
             let next = match next {
+                '$' if self.skip_if('(') => {
+                    self.read_substitution(')');
+                    '$'
+                }
+                '`' => {
+                    self.read_substitution('`');
+                    '$'
+                }
                 '\\' => match self.next() {
                     Some('\n') | None => continue,
                     Some(escaped) => escaped,
@@ -105,6 +151,49 @@ impl Splitter {
                 _ => next,
             };
             self.word.get_or_insert_default().push(next);
+        }
+    }
+
+    /// The commands of a substitution go before the one that uses their output.
+    fn read_substitution(&mut self, end: char) {
+        let (from, mut open) = (self.at, 1_usize);
+        while let Some(&next) = self.rest.get(self.at) {
+            self.at += 1;
+            if next == end {
+                open -= 1;
+            } else if next == '(' && end == ')' {
+                open += 1;
+            }
+            if open == 0 {
+                break;
+            }
+        }
+        let until = if open == 0 { self.at - 1 } else { self.at };
+        if self.depth < DEEPEST {
+            let script = self.rest[from..until].to_vec();
+            self.commands.extend(commands_of(script, self.depth + 1));
+        }
+    }
+
+    /// The texts of here-documents begin in the line after their commands.
+    fn read_here_documents(&mut self) {
+        for here in std::mem::take(&mut self.here) {
+            let mut text = String::new();
+            while self.at < self.rest.len() {
+                let rest = &self.rest[self.at..];
+                let length = rest.iter().position(|next| *next == '\n').unwrap_or(rest.len());
+                let line: String = rest[..length].iter().collect();
+                self.at = (self.at + length + 1).min(self.rest.len());
+                let line = if here.is_indented { line.trim_start_matches('\t') } else { &line };
+                if line == here.end {
+                    break;
+                }
+                text.push_str(line);
+                text.push('\n');
+            }
+            if let Some(command) = self.commands.get_mut(here.command) {
+                command.here_document = Some(text);
+            }
         }
     }
 
@@ -125,6 +214,10 @@ impl Splitter {
         match std::mem::take(&mut self.word_use) {
             WordUse::Argument => self.command.words.push(word),
             WordUse::Input => self.command.input = Some(word),
+            WordUse::HereEnd => {
+                let (command, is_indented) = (self.commands.len(), self.is_indented);
+                self.here.push(HereDocument { end: word, command, is_indented });
+            }
             WordUse::Dropped => {}
         }
     }
@@ -145,7 +238,7 @@ impl Splitter {
     }
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
@@ -170,7 +263,11 @@ mod tests {
             ("(cd x; { cat a; })", &["cd|x", "cat|a"]),
             ("cat > out 2>/dev/null a 2>&1", &["cat|a"]),
             ("cat a &> out", &["cat|a"]),
-            ("cat <<'EOF' > b\nx\nEOF", &["cat", "x", "EOF"]),
+            ("cat <<'EOF' > b\nx\nEOF\ncat c", &["cat", "cat|c"]),
+            ("cat <<A <<-B; ls\nx\nA\n\ty\n\tB\nwc", &["cat", "ls", "wc"]),
+            ("cat <<< a b", &["cat|b"]),
+            ("echo \"$(cat a; echo \"$(cat b)\")\" c", &["cat|a", "cat|b", "echo|$", "echo|$|c"]),
+            ("echo \"`cat a`\"", &["cat|a", "echo|$"]),
             ("cat ''", &["cat|"]),
             ("  \n;;", &[]),
             ("echo $(cat a)", &["echo|$", "cat|a"]),

@@ -288,3 +288,54 @@ fn a_sub_agent_in_the_background_leads_to_another_result() {
     let tokens = read.tokens.unwrap();
     assert_eq!((tokens.input, tokens.output, tokens.cached), (750, 85, 150));
 }
+
+#[test]
+fn a_slash_command_names_a_skill() {
+    assert_eq!(slash_command("/csv-analyzer a.csv"), Some("csv-analyzer"));
+    assert_eq!(slash_command("/data:csv\nNow."), Some("csv"));
+    for prompt in ["What is /csv?", "/", "/ csv", ""] {
+        assert_eq!(slash_command(prompt), None, "{prompt}");
+    }
+}
+
+/// The lines of a recorded stream up to the one with this number, from 1.
+fn first_lines(stream: &str, count: usize) -> String {
+    stream.lines().take(count).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_second_init_opens_a_turn_that_must_end() {
+    let stream = recorded::CLAUDE_BACKGROUND_AGENT;
+    for lines in [17, 18] {
+        let cut = first_lines(stream, lines);
+        let message = format!("the output ends at line {lines} without a `result` event");
+        assert_eq!(fault(&FORMAT, &cut), message);
+    }
+    assert!(bad(&[RESULT, INIT]).starts_with("the output ends at line 3 without"));
+}
+
+#[test]
+fn what_a_sub_agent_does_that_still_runs_is_unknown() {
+    // The sub-agent starts, and the main thread does not wait for it.
+    let stream = recorded::CLAUDE_BACKGROUND_AGENT;
+    let mut lines: Vec<&str> = stream.lines().collect();
+    let running = lines[15].replace("\"completed\": 1", "\"completed\": 0");
+    let running = running.replace("\"completed\":1", "\"completed\":0");
+    assert_ne!(running, lines[15]);
+    let started = [&lines[..5], &[lines[14]]].concat().join("\n");
+    for end in [running.as_str(), RESULT] {
+        let read = read(format!("{started}\n{end}").as_bytes()).unwrap();
+        assert_eq!(read.answer, if end == RESULT { "All done." } else { "It is 42." });
+        assert_eq!(read.skills.used, None);
+        assert_eq!((read.tokens, read.cost_usd, read.session.llm_calls), (None, None, None));
+    }
+    for ended in [r#""failed":1"#, r#""killed":{"parent":1,"user":0}"#] {
+        let stats = format!(r#""subagent_stats":{{"spawned":1,"completed":0,{ended}}}"#);
+        let end = RESULT.replacen('{', &format!("{{{stats},"), 1);
+        assert!(good(&[&end]).skills.used.is_some(), "{end}");
+    }
+    // All of it was seen.
+    lines.truncate(16);
+    let read = read(lines.join("\n").as_bytes()).unwrap();
+    assert_eq!(uses(&read), ["csv-analyzer tool ok #0 sub-agent"]);
+}
