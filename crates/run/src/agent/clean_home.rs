@@ -5,12 +5,11 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, Stage};
-use evalrig_core::source::{Files as _, Reach};
+use evalrig_core::secrets::Secrets;
 
-use crate::disk::{Access, Disk, create_directories, create_new};
+use crate::disk::{Access, create_directories, create_new};
 
-/// A login is small. A larger file is something else.
-const LOGIN_LIMIT: u64 = 1024 * 1024;
+use super::login::LoginFile;
 
 /// Variables that every agent CLI gets; a name that ends in `*` is a prefix.
 const PASSED_ON: &[&str] = &[
@@ -58,41 +57,22 @@ const TEMPORARY: (&str, &str) = ("TMPDIR", "tmp");
 
 /// What an agent CLI keeps below the home directory.
 #[derive(Debug)]
-pub(crate) struct HomeLayout {
-    /// The variable that names its directory of settings, and where that is by default.
+pub struct HomeLayout {
+    /// The variable that names its directory of settings, and where that is by default. An empty path is
+    /// the home directory itself.
     pub(crate) settings: Option<(&'static str, &'static str)>,
     pub(crate) logins: &'static [LoginFile],
-    /// Variables of the agent that are passed on, its keys among them; a name that ends in `*` is a
-    /// prefix.
-    pub(crate) variables: &'static [&'static str],
+    /// Variables that are passed on: keys, addresses and models. A name that ends in `*` is a prefix; none
+    /// may stand for variables that lead to settings, memory or skills of the user.
+    pub(crate) variables: &'static [&'static [&'static str]],
 }
 
 impl HomeLayout {
     /// Of a program that nothing is known about.
     pub(crate) const PLAIN: Self = Self { settings: None, logins: &[], variables: &[] };
-}
 
-/// A file that holds the user's login.
-#[derive(Debug)]
-pub(crate) struct LoginFile {
-    /// Below the user's home.
-    pub(crate) from: &'static str,
-    /// Below the clean home.
-    pub(crate) to: &'static str,
-    pub(crate) part: LoginPart,
-}
-
-/// How much of a file is the login.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LoginPart {
-    Whole,
-    /// One value of a JSON object, by the keys that lead to it.
-    Value(&'static [&'static str]),
-}
-
-impl LoginFile {
-    pub(crate) const fn whole(path: &'static str) -> Self {
-        Self { from: path, to: path, part: LoginPart::Whole }
+    fn variables(&self) -> impl Iterator<Item = &'static &'static str> {
+        self.variables.iter().copied().flatten()
     }
 }
 
@@ -132,20 +112,28 @@ impl UserEnvironment {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Where a file of the agent really is: its directory of settings may be elsewhere.
+    /// Where a file of the agent really is: its directory of settings may be elsewhere, and so may those of
+    /// the XDG convention.
     fn source(&self, path: &str, layout: &HomeLayout) -> Option<Utf8PathBuf> {
         if let Some((variable, directory)) = layout.settings
             && let Some(elsewhere) = self.value(variable)
         {
-            let inside = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
-            return Some(Utf8Path::new(elsewhere).join(inside.unwrap_or(path)));
+            let inside = Utf8Path::new(path).strip_prefix(directory);
+            return Some(Utf8Path::new(elsewhere).join(inside.unwrap_or(path.into())));
+        }
+        for (variable, directory) in XDG {
+            if let (Some(elsewhere), Ok(inside)) =
+                (self.value(variable), Utf8Path::new(path).strip_prefix(directory))
+            {
+                return Some(Utf8Path::new(elsewhere).join(inside));
+            }
         }
         Some(self.home.as_ref()?.join(path))
     }
 }
 
 fn is_passed_on(name: &str, layout: &HomeLayout) -> bool {
-    is_listed(name, PASSED_ON.iter().chain(layout.variables))
+    is_listed(name, PASSED_ON.iter().chain(layout.variables()))
 }
 
 fn is_listed<'l>(name: &str, mut list: impl Iterator<Item = &'l &'static str>) -> bool {
@@ -180,7 +168,7 @@ const IN_CONTAINERS: &[&str] = &[
 
 /// Names of the user's variables that a program gets in a container, where paths of the user mean nothing.
 pub(crate) fn container_variables(layout: &HomeLayout, user: &UserEnvironment) -> Vec<String> {
-    let is_given = |name: &str| is_listed(name, IN_CONTAINERS.iter().chain(layout.variables));
+    let is_given = |name: &str| is_listed(name, IN_CONTAINERS.iter().chain(layout.variables()));
     let names = user.variables.iter().map(|(name, _)| name);
     names.filter(|name| is_given(name)).cloned().collect()
 }
@@ -193,7 +181,8 @@ pub(crate) fn clean_environment(home: &Utf8Path, layout: &HomeLayout) -> Vec<(St
         all.push(("USERPROFILE".to_owned(), home.to_string()));
     }
     let places = XDG.iter().copied().chain([TEMPORARY]).chain(layout.settings);
-    all.extend(places.map(|(name, below)| (name.to_owned(), home.join(below).into_string())));
+    let place = |below: &str| if below.is_empty() { home.to_owned() } else { home.join(below) };
+    all.extend(places.map(|(name, below)| (name.to_owned(), place(below).into_string())));
     all
 }
 
@@ -216,7 +205,8 @@ pub(crate) fn create_clean_home(
         return Ok(());
     }
     for file in layout.logins {
-        let Some(content) = login_of(file, layout, user) else { continue };
+        let source = user.source(file.from, layout);
+        let Some(content) = source.and_then(|source| file.read(&source)) else { continue };
         let place = home.join(file.to);
         if let Some(parent) = place.parent() {
             create_directories(parent, Access::Private).map_err(failed)?;
@@ -230,30 +220,25 @@ pub(crate) fn create_clean_home(
     Ok(())
 }
 
-/// The part of a file that is the login. `None` if the user has none.
-fn login_of(file: &LoginFile, layout: &HomeLayout, user: &UserEnvironment) -> Option<Vec<u8>> {
-    let source = user.source(file.from, layout)?;
-    let content = Disk.read(&source, Reach::Anywhere, LOGIN_LIMIT + 1).ok()?;
-    if content.len() as u64 > LOGIN_LIMIT && file.part == LoginPart::Whole {
-        return None;
+/// What texts must not show of the user's login: an agent may print the file that it was given, or find
+/// the original. `copied` is the home that the agent's begins as a copy of.
+pub(crate) fn login_secrets(
+    layout: &HomeLayout,
+    copied: Option<&Utf8Path>,
+    user: &UserEnvironment,
+) -> Secrets {
+    let mut secrets = Secrets::default();
+    for file in layout.logins {
+        let own = user.source(file.from, layout);
+        let below = copied.into_iter().flat_map(|home| [home.join(file.from), home.join(file.to)]);
+        own.into_iter().chain(below).for_each(|path| file.add_secrets(&path, &mut secrets));
     }
-    match file.part {
-        LoginPart::Whole => Some(content),
-        LoginPart::Value(keys) => {
-            let mut part: serde_json::Value = serde_json::from_slice(&content).ok()?;
-            for key in keys {
-                part = part.get_mut(key)?.take();
-            }
-            for key in keys.iter().rev() {
-                part = serde_json::json!({ *key: part });
-            }
-            serde_json::to_vec(&part).ok()
-        }
-    }
+    secrets
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::login::LoginPart;
     use super::*;
 
     static LAYOUT: HomeLayout = HomeLayout {
@@ -271,7 +256,7 @@ mod tests {
                 part: LoginPart::Value(&["security", "auth"]),
             },
         ],
-        variables: &["AGENT_KEY", "AGENT_BASE_*"],
+        variables: &[&["AGENT_KEY"], &["AGENT_BASE_*"]],
     };
 
     fn directory() -> (tempfile::TempDir, Utf8PathBuf) {
@@ -356,6 +341,35 @@ mod tests {
         let home = path.join("clean");
         create_clean_home(&home, &LAYOUT, Login::Carried, &user).unwrap();
         assert_eq!(std::fs::read_to_string(home.join(".agent/auth.json")).unwrap(), "token");
+    }
+
+    #[test]
+    fn a_login_is_found_in_another_home_and_by_the_xdg_convention() {
+        static OWN_HOME: HomeLayout = HomeLayout {
+            settings: Some(("AGENT_HOME", "")),
+            logins: &[LoginFile::whole(".agent/auth.json")],
+            variables: &[],
+        };
+        static XDG_DATA: HomeLayout = HomeLayout {
+            settings: None,
+            logins: &[LoginFile::whole(".local/share/agent/auth.json")],
+            variables: &[],
+        };
+        let (_held, path) = directory();
+        for (layout, variable, file) in [
+            (&OWN_HOME, "AGENT_HOME", ".agent/auth.json"),
+            (&XDG_DATA, "XDG_DATA_HOME", "agent/auth.json"),
+        ] {
+            let (elsewhere, home) = (path.join("elsewhere"), path.join(variable));
+            std::fs::create_dir_all(elsewhere.join(file).parent().unwrap()).unwrap();
+            std::fs::write(elsewhere.join(file), "token").unwrap();
+            let user = user(&[("HOME", "/none"), (variable, elsewhere.as_str())]);
+            create_clean_home(&home, layout, Login::Carried, &user).unwrap();
+            let login = home.join(layout.logins[0].to);
+            assert_eq!(std::fs::read_to_string(login).unwrap(), "token", "{variable}");
+        }
+        let set = clean_environment("/h".into(), &OWN_HOME);
+        assert!(set.contains(&("AGENT_HOME".to_owned(), "/h".to_owned())), "{set:?}");
     }
 
     #[test]

@@ -20,8 +20,9 @@ use super::placeholder::CommandPart;
 use super::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use super::program_files::files_of_arguments;
 use super::request::{AttemptFault, ConversationTurn, Request};
-use super::stream::{AgentStream, StreamFault, WatchedStream, broken_off};
+use super::stream::{AgentStream, StreamFault, WatchedStream, broken_off, transcript_of};
 use super::text::{self, PromptParts};
+use super::turn_limit::{TurnLimit, TurnSetting};
 use super::{Agent, Pending, SHARED_SKILL_FOLDER, Unreported};
 
 /// Whether a bad exit status is a fault although the events report success.
@@ -93,8 +94,8 @@ pub(crate) struct EventProgram {
     pub(crate) skill_folder: &'static str,
     /// The flags of `bypass_permissions`, and whether they are given by default.
     pub(crate) bypass: Option<(&'static [&'static str], bool)>,
-    /// The flag of `max_turns`.
-    pub(crate) turns_flag: Option<&'static str>,
+    /// How it obeys `max_turns`.
+    pub(crate) turns: Option<TurnLimit>,
     /// What its events do not say.
     pub(crate) unreported: &'static [Unreported],
 }
@@ -124,7 +125,7 @@ impl EventProgram {
             system: None,
             skill_folder: SHARED_SKILL_FOLDER,
             bypass: None,
-            turns_flag: None,
+            turns: None,
             unreported: &[],
         }
     }
@@ -163,17 +164,19 @@ impl EventAgentOptions {
     pub(crate) fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Self> {
         let executable = option::full_template(options, "executable");
         let model = option::full_template(options, "model");
-        let args = option::templates(options, "args");
+        let args = option::arguments(options, "args");
         let cwd = option::path(options, "cwd");
         let env = option::secret_map(options, "env");
         Ok(Self { executable: executable?, model: model?, args: args?, cwd: cwd?, env: env? })
     }
 
-    /// `flags` come before `args`, so that `args` override them.
+    /// `flags` come before `args`, so that `args` override them. `settings` is a limit on turns that no flag
+    /// sets.
     pub(crate) fn connect(
         &self,
         program: &'static EventProgram,
         flags: Vec<String>,
+        settings: Option<(TurnSetting, u64)>,
         context: &ConnectContext<'_>,
     ) -> Result<Box<dyn Agent>, Diagnostic> {
         let owned = |args: &[&str]| args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>();
@@ -194,6 +197,7 @@ impl EventAgentOptions {
             env: Environment::of(program.defaults, &self.env, context)?,
             files: context.files_mode()?,
             model,
+            settings,
         }))
     }
 
@@ -226,6 +230,7 @@ struct EventAgent {
     files: FilesMode,
     /// As configured; a model that the events name takes precedence.
     model: Option<String>,
+    settings: Option<(TurnSetting, u64)>,
 }
 
 impl Agent for EventAgent {
@@ -237,8 +242,16 @@ impl Agent for EventAgent {
         Some(&self.cwd)
     }
 
+    fn program(&self) -> Option<&str> {
+        Some(&self.executable)
+    }
+
     fn has_clean_home(&self) -> bool {
         true
+    }
+
+    fn home_layout(&self) -> Option<&'static HomeLayout> {
+        Some(self.program.home)
     }
 
     fn skill_folder(&self) -> &'static str {
@@ -262,10 +275,24 @@ impl Agent for EventAgent {
 
 impl EventAgent {
     async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
-        let PromptParts { system, prompt } = match self.program.system {
+        let parts = match self.program.system {
             Some(_) => text::prompt_parts(request, self.files, LONGEST_SYSTEM)?,
             None => PromptParts { system: None, prompt: text::prompt(request, self.files)? },
         };
+        let mut asked = self.ask(request, &parts).await;
+        if let Some(transcript) = transcript_of(&mut asked)
+            && let Some(skill) = (self.program.explicit_skill)(&parts.prompt)
+        {
+            transcript.skills.add_explicit(skill);
+        }
+        asked
+    }
+
+    async fn ask(
+        &self,
+        request: &Request<'_>,
+        PromptParts { system, prompt }: &PromptParts,
+    ) -> Result<Transcript, AttemptFault> {
         let env = self.env.for_case(request);
         let report = match self.program.report {
             Some(report) => Some((report, request.scratch()?.join(report_name(request)))),
@@ -276,12 +303,15 @@ impl EventAgent {
             more.extend([report.flag.to_owned(), path.to_string()]);
         }
         if let (Some(arguments), Some(system)) = (self.program.system, system) {
-            more.extend(arguments(&system));
+            more.extend(arguments(system));
         }
         let args = self.arguments(more, request.session());
         let start =
             ProgramStart { program: self.executable.clone(), args, cwd: self.cwd.clone(), env };
         let launch = Launch::prepare(request, start, self.program.without, self.program.home)?;
+        if let Some((setting, turns)) = self.settings {
+            setting.add(turns, launch.home())?;
+        }
         let spec = launch.spec(request, Some(prompt.as_bytes()), STREAM_LIMIT);
         let mut watched = WatchedStream::new((self.program.stream)(), request.stop);
         let ended = run_into(&spec, &mut watched).await;
@@ -292,13 +322,17 @@ impl EventAgent {
         let Some(status) = ended.status else {
             return watched.into_stopped();
         };
+        let is_limit = |code| self.settings.is_some_and(|(setting, _)| setting.exit_code == code);
+        let is_graded = status.code().is_some_and(is_limit);
         let bad_exit = describe(status).map(|how| {
             let message = with_stderr(how, &ended.stderr);
             AttemptFault::new(FaultKind::Exit, message)
         });
         let mut transcript = match watched.stream.finish() {
             Ok(transcript) => match bad_exit {
-                Some(fault) if self.program.exit == ExitStatusRule::Counts => return Err(fault),
+                Some(fault) if self.program.exit == ExitStatusRule::Counts && !is_graded => {
+                    return Err(fault);
+                }
                 _ => transcript,
             },
             // The error of the agent says more than its exit status.
@@ -315,9 +349,6 @@ impl EventAgent {
         }
         if let Some(turn) = request.conversation {
             self.program.figures.apply(turn, &mut transcript);
-        }
-        if let Some(skill) = (self.program.explicit_skill)(&prompt) {
-            transcript.skills.add_explicit(skill);
         }
         Ok(transcript)
     }

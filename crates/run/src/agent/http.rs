@@ -13,8 +13,10 @@ pub(crate) use reqwest::Method as HttpMethod;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response, Url};
+use sha2::{Digest, Sha256};
 
 use crate::descriptor::{self, DescriptorWait};
+use crate::text::hex;
 
 use super::http_fault::refused;
 use super::request::{AttemptFault, Retry};
@@ -121,6 +123,17 @@ impl Endpoint {
 
     pub(crate) fn redact(&self, text: &str) -> String {
         self.secrets.redact(text)
+    }
+
+    /// A digest of host and keys.
+    pub(crate) fn account(&self) -> String {
+        let mut digest = Sha256::new();
+        digest.update(format!("{} {}\n", self.url.scheme(), self.host()));
+        for (name, value) in self.headers.iter().filter(|(_, value)| value.is_sensitive()) {
+            digest.update(format!("{name} {}:", value.len()));
+            digest.update(value.as_bytes());
+        }
+        hex(&digest.finalize())
     }
 
     /// Host and port; not the rest of the URL, which may contain a key.

@@ -73,7 +73,8 @@ pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> At
     } else {
         retry_after(headers, SystemTime::now()).map_or(Retry::Soon, Retry::After)
     };
-    AttemptFault::new(FaultKind::Http, message).retry(retry)
+    let fault = AttemptFault::new(FaultKind::Http, message).retry(retry);
+    AttemptFault { is_rate_limit: status == StatusCode::TOO_MANY_REQUESTS, ..fault }
 }
 
 /// spec 9.1.

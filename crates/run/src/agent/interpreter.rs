@@ -1,15 +1,14 @@
-//! Programs that run code which they are given as an argument or on standard input.
+//! Programs that run code which they are given as an argument, on standard input or in a variable.
 
 /// Where an interpreter takes code from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum CodeFrom {
     /// The word after a flag, as in `sh -c CODE`.
-    Flag {
-        takes_code: fn(&str) -> bool,
-        is_shell: bool,
-        /// Without the flag, the first operand is a script, or else standard input is one.
-        reads_operand: bool,
-    },
+    Flag { takes_code: fn(&str) -> bool, is_shell: bool, operand: FirstOperand },
+    /// The word after each of these options, as in `vim -c CODE -c CODE`.
+    EachOption { takes_code: fn(&str) -> bool, operand: FirstOperand },
+    /// Standard input, or a file in the arguments, as in `at now`.
+    StandardInput,
     /// All arguments become one command line, as in `cmd /c`.
     AllArguments,
     /// The same, on another host; standard input is code if there is no command.
@@ -18,13 +17,57 @@ pub(super) enum CodeFrom {
     Operand,
 }
 
+/// What the first word is that is not an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FirstOperand {
+    /// A script, in place of code in a flag. Without one, standard input is code. The options behind it
+    /// are those of the script.
+    Script,
+    /// A program, as in `npx PROGRAM`, or a command, as in `git COMMAND`. The options behind it are its own.
+    Program,
+    /// Anything else; further options may follow.
+    Other,
+}
+
+/// Variables whose values shells, interpreters or the linker run, or in which they are told what to load.
+const CODE_VARIABLES: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS4",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+    "PYTHONSTARTUP",
+    "PYTHONINSPECT",
+    "PERL5OPT",
+    "PERL5DB",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+    "JAVA_TOOL_OPTIONS",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "GIT_SSH_COMMAND",
+    "GIT_EDITOR",
+    "GIT_PAGER",
+    "GIT_EXTERNAL_DIFF",
+    "LESSOPEN",
+];
+
+pub(super) fn is_code_variable(name: &str) -> bool {
+    CODE_VARIABLES.contains(&name)
+}
+
 const SHELLS: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh",
     "yash", "busybox",
 ];
 
 /// Programs with `-c COMMAND` that are not shells themselves.
-const COMMAND_RUNNERS: &[&str] = &["su", "runuser", "sg", "script", "flock"];
+const COMMAND_RUNNERS: &[&str] = &["su", "runuser", "sg", "script", "flock", "vagrant"];
 
 /// Programs that run the command in their arguments.
 const WRAPPERS: &[&str] = &[
@@ -68,6 +111,8 @@ const WRAPPERS: &[&str] = &[
     "poetry",
     "uv",
     "pipenv",
+    "pkexec",
+    "lxc",
 ];
 
 pub(super) fn is_wrapper(name: &str) -> bool {
@@ -76,23 +121,65 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 
 pub(super) fn interpreter_named(name: &str) -> Option<CodeFrom> {
     if SHELLS.contains(&name) {
-        return Some(shell(true));
+        return Some(shell(FirstOperand::Script));
     }
     if COMMAND_RUNNERS.contains(&name) {
-        return Some(shell(false));
+        return Some(shell(FirstOperand::Other));
     }
     let stem = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
     Some(match stem {
-        "python" | "pypy" => language(|flag| has_letter(flag, 'c')),
+        "python" | "pypy" | "ipython" | "xonsh" | "elvish" | "expect" | "guile" => {
+            language(|flag| has_letter(flag, 'c'))
+        }
+        "nu" => language(|flag| has_letter(flag, 'c') || flag == "--commands"),
         "perl" => language(|flag| has_letter(flag, 'e') || has_letter(flag, 'E')),
-        "node" | "nodejs" | "bun" | "deno" => language(|flag| {
+        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => language(|flag| {
             has_letter(flag, 'e')
                 || has_letter(flag, 'p')
                 || matches!(flag, "eval" | "--eval" | "--print")
         }),
-        "ruby" | "lua" | "luajit" | "Rscript" | "R" | "osascript" | "elixir" | "erl" | "ghc" => {
+        "ruby" | "lua" | "luajit" | "Rscript" | "R" | "osascript" | "elixir" | "erl" | "ghc"
+        | "scala" | "groovy" | "kotlin" | "swift" | "racket" | "clojure" | "ocaml" => {
             language(|flag| has_letter(flag, 'e'))
         }
+        "julia" => language(|flag| {
+            has_letter(flag, 'e') || has_letter(flag, 'E') || matches!(flag, "--eval" | "--print")
+        }),
+        "octave" | "sbcl" => language(|flag| flag == "--eval"),
+        "tclsh" | "wish" | "jshell" | "ed" => language(|_| false),
+        "at" | "batch" | "crontab" => CodeFrom::StandardInput,
+        "npx" | "pnpx" => CodeFrom::Flag {
+            takes_code: |flag| has_letter(flag, 'c') || flag == "--call",
+            is_shell: true,
+            operand: FirstOperand::Program,
+        },
+        "nix-shell" => CodeFrom::Flag {
+            takes_code: |flag| matches!(flag, "--run" | "--command"),
+            is_shell: true,
+            operand: FirstOperand::Other,
+        },
+        "git" => CodeFrom::EachOption {
+            takes_code: |flag| matches!(flag, "-c" | "--config-env"),
+            operand: FirstOperand::Program,
+        },
+        "vim" | "nvim" | "gvim" | "vi" | "view" | "ex" => CodeFrom::EachOption {
+            takes_code: |flag| matches!(flag, "-c" | "--cmd" | "-S" | "-s" | "-u"),
+            operand: FirstOperand::Other,
+        },
+        "emacs" | "emacsclient" => CodeFrom::EachOption {
+            takes_code: |flag| {
+                let flag = flag.trim_start_matches('-');
+                matches!(flag, "eval" | "execute" | "e" | "l" | "load" | "script")
+            },
+            operand: FirstOperand::Other,
+        },
+        "gdb" | "lldb" => CodeFrom::EachOption {
+            takes_code: |flag| {
+                let flag = flag.trim_start_matches('-');
+                matches!(flag, "ex" | "iex" | "eval-command" | "x" | "o" | "one-line" | "command")
+            },
+            operand: FirstOperand::Other,
+        },
         "php" => language(|flag| has_letter(flag, 'r')),
         "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => CodeFrom::Operand,
         "ssh" | "rsh" | "slogin" | "mosh" | "autossh" | "sshpass" => CodeFrom::Remote,
@@ -103,13 +190,13 @@ pub(super) fn interpreter_named(name: &str) -> Option<CodeFrom> {
     })
 }
 
-fn shell(reads_operand: bool) -> CodeFrom {
+fn shell(operand: FirstOperand) -> CodeFrom {
     let takes_code = |flag: &str| has_letter(flag, 'c') || flag == "--command";
-    CodeFrom::Flag { takes_code, is_shell: true, reads_operand }
+    CodeFrom::Flag { takes_code, is_shell: true, operand }
 }
 
 fn language(takes_code: fn(&str) -> bool) -> CodeFrom {
-    CodeFrom::Flag { takes_code, is_shell: false, reads_operand: true }
+    CodeFrom::Flag { takes_code, is_shell: false, operand: FirstOperand::Script }
 }
 
 /// Whether a group of short options contains a letter: `-lc` contains `c`.

@@ -1,5 +1,6 @@
 //! Reads the words of a call: which of them an interpreter takes for code, and which hold values.
 
+use super::interpreter::FirstOperand;
 use super::nested_code::NestedWay;
 use super::script_reader::TAINT;
 
@@ -47,14 +48,17 @@ impl InterpreterCall<'_> {
     pub(super) fn code(
         &self,
         takes_code: fn(&str) -> bool,
-        ends_at_operand: bool,
+        operand: FirstOperand,
     ) -> Option<(&str, &[&str])> {
+        let ends_at_operand = operand != FirstOperand::Other;
         let mut is_flag_seen = false;
         let mut at = 0;
         while at < self.words.len() {
             let word = self.words[at];
-            // `-ofile` and the like: the option takes the next word.
+            // The option takes the next word, as in `-o pipefail`.
+            let is_package = matches!(word, "-p" | "--package" | "-w" | "--workspace");
             if matches!(word, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" | "-W" | "-X")
+                || is_package && operand == FirstOperand::Program
             {
                 at += 2;
                 continue;
@@ -75,6 +79,32 @@ impl InterpreterCall<'_> {
             at += 1;
         }
         None
+    }
+
+    /// Whether a value is in the word after any of these options, or in one that begins with `+`.
+    pub(super) fn is_option_tainted(
+        &self,
+        takes_code: fn(&str) -> bool,
+        operand: FirstOperand,
+    ) -> bool {
+        let mut words = self.words.iter();
+        while let Some(word) = words.next() {
+            let (flag, value) = word.split_once('=').unwrap_or((word, ""));
+            if takes_code(word) {
+                if words.next().is_some_and(|code| is_tainted(code)) {
+                    return true;
+                }
+            } else if (flag.starts_with('-') && takes_code(flag) && is_tainted(value))
+                || (word.starts_with('+') && is_tainted(word))
+            {
+                return true;
+            } else if matches!(*word, "-C" | "--git-dir" | "--work-tree" | "--namespace") {
+                words.next();
+            } else if operand == FirstOperand::Program && !word.starts_with('-') {
+                return false;
+            }
+        }
+        false
     }
 
     /// Without code in the arguments, the first operand is a script, and standard input is one if there

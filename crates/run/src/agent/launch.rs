@@ -103,8 +103,17 @@ impl ProcessConfinement {
     }
 
     /// Whether programs see less of the file system than evalrig does.
-    pub(crate) fn hides_files(&self) -> bool {
+    fn hides_files(&self) -> bool {
         !matches!(self.sandbox.name(), "none" | "home")
+    }
+
+    /// What programs of the author see that may run what the agent wrote: commands of checks and
+    /// `teardown`. `None` if they run as evalrig does.
+    pub(crate) fn view_of_checks(
+        &self,
+        container: Option<&ContainerSettings>,
+    ) -> Option<SandboxView> {
+        self.hides_files().then(|| self.view(Vec::new(), container))
     }
 
     /// Whether programs run in a container.
@@ -145,6 +154,8 @@ impl ProcessConfinement {
 pub(crate) struct Launch {
     program: SandboxedProgram,
     without: Vec<String>,
+    /// Unless the program has that of the user.
+    home: Option<Utf8PathBuf>,
 }
 
 impl Launch {
@@ -158,9 +169,10 @@ impl Launch {
         start.cwd = request.cwd(&start.cwd).to_owned();
         let mut without: Vec<String> = without.iter().map(|name| (*name).to_owned()).collect();
         let Some(confinement) = request.confinement else {
-            return Ok(Self { program: start.into(), without });
+            return Ok(Self { program: start.into(), without, home: None });
         };
         let user = UserEnvironment::current();
+        let mut own_home = None;
         let mut writable = vec![request.scratch()?.to_owned()];
         if confinement.home != HomeRule::User {
             let home = match request.home {
@@ -178,7 +190,8 @@ impl Launch {
             env.append(&mut start.env);
             start.env = env;
             without.extend(removed_variables(layout, &user));
-            writable.push(home);
+            writable.push(home.clone());
+            own_home = Some(home);
         }
         writable.extend(request.place.map(|place| place.workspace.to_owned()));
         if request.place.is_none() {
@@ -195,7 +208,11 @@ impl Launch {
             .sandbox
             .wrap(start, &view)
             .map_err(|reason| AttemptFault::new(FaultKind::Start, reason))?;
-        Ok(Self { program, without })
+        Ok(Self { program, without, home: own_home })
+    }
+
+    pub(crate) fn home(&self) -> Option<&Utf8Path> {
+        self.home.as_deref()
     }
 
     pub(crate) fn spec<'p>(

@@ -11,10 +11,13 @@ mod http_fault;
 mod interpreter;
 mod interpreter_call;
 pub(crate) mod launch;
+pub(crate) mod login;
 pub(crate) mod messages_json;
+pub(crate) mod model_variables;
 mod nested_code;
 pub(crate) mod nested_shell;
 mod orphan;
+mod own_command;
 pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
@@ -26,6 +29,7 @@ pub(crate) mod shell;
 pub(crate) mod stream;
 mod supervisor;
 pub(crate) mod text;
+pub(crate) mod turn_limit;
 mod unreported;
 mod watchdog;
 
@@ -37,7 +41,9 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Transcript;
 
+use clean_home::HomeLayout;
 pub(crate) use http_fault::cut;
+pub use own_command::{OwnCommand, OwnCommandEnd};
 pub use request::{
     AttemptFault, CasePlace, ConversationTurn, EarlierTurns, Purpose, Request, Retry, StopRule,
 };
@@ -94,6 +100,12 @@ pub trait Agent: fmt::Debug + Send + Sync {
         false
     }
 
+    /// A digest of the service that it calls and the key that it calls it with. `None` if that is not
+    /// known.
+    fn account(&self) -> Option<String> {
+        None
+    }
+
     /// What it can never report.
     fn unreported(&self) -> Vec<Unreported> {
         Vec::new()
@@ -114,8 +126,30 @@ pub trait Agent: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it is an agent with settings, memory and skills in the home directory, and evalrig does not
+    /// know where.
+    fn reads_user_home(&self) -> bool {
+        false
+    }
+
+    /// What it keeps below the home directory, if that is known.
+    fn home_layout(&self) -> Option<&'static HomeLayout> {
+        None
+    }
+
+    /// Whether an attempt needs a workspace, because its command names it.
+    fn needs_workspace(&self) -> bool {
+        false
+    }
+
     /// Where attempts run, if each is a process. Processes get fewer workers than HTTP services.
     fn working_dir(&self) -> Option<&Utf8Path> {
+        None
+    }
+
+    /// The program that it starts: a name on the search path, or a path. `None` if it starts none, or
+    /// one that is not known before.
+    fn program(&self) -> Option<&str> {
         None
     }
 

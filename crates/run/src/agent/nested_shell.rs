@@ -3,15 +3,16 @@
 //!
 //! evalrig quotes values for one shell only. A second one parses them again, and then a prompt can run
 //! commands. The analysis follows values through variables, substitutions and literal inner scripts.
-//! It knows the shell's grammar only roughly; where in doubt, it reports.
+//! It knows the shell's grammar only roughly; where in doubt, it reports. Values that a command writes to
+//! a file, and runs from there, are not followed.
 
 use std::collections::BTreeSet;
 
-use super::interpreter::{CodeFrom, interpreter_named, is_wrapper};
+use super::interpreter::{CodeFrom, FirstOperand, interpreter_named, is_code_variable, is_wrapper};
 use super::interpreter_call::{InterpreterCall, base_name, is_tainted};
 use super::nested_code::{NestedCode, NestedWay};
 use super::placeholder::{CommandPart, CommandSyntax, split_placeholders};
-use super::script_reader::{ScriptReader, SimpleCommand, TAINT, parameters};
+use super::script_reader::{ScriptReader, SimpleCommand, TAINT, assignment, parameters};
 
 /// Scripts inside scripts inside scripts; deeper ones are reported.
 const MOST_DEPTH: usize = 8;
@@ -81,9 +82,16 @@ fn in_script(script: &str, variables: &BTreeSet<String>, depth: usize) -> Option
     if read.is_expression_tainted {
         return found("$((…))", NestedWay::Expression);
     }
-    let commands = read.commands.iter();
-    let mut nested = commands.filter_map(|command| in_command(command, &variables, depth));
-    nested.next()
+    if let Some(name) = read.assigned.iter().find(|name| is_code_variable(name)) {
+        return found(name, NestedWay::Eval);
+    }
+    read.commands.iter().find_map(|command| {
+        let named = command.with_program_of_variable(&read.literals);
+        if named.is_empty() {
+            return in_command(command, &variables, depth);
+        }
+        named.iter().find_map(|command| in_command(command, &variables, depth))
+    })
 }
 
 fn in_command(
@@ -96,7 +104,7 @@ fn in_command(
     if first.contains(TAINT) {
         return Some(NestedCode { runner: "it".to_owned(), way: NestedWay::Program });
     }
-    if let Some(nested) = in_builtin(first, &words[1..]) {
+    if let Some(nested) = in_builtin(first, &words[1..]).or_else(|| in_assignment(&words)) {
         return Some(nested);
     }
     let is_wrapped = is_wrapper(base_name(first));
@@ -106,9 +114,20 @@ fn in_command(
         if is_wrapped && at > 0 && name == "eval" {
             return in_builtin("eval", &words[at + 1..]);
         }
+        if is_command && name.contains('$') && is_script_call(&words[at + 1..]) {
+            return Some(NestedCode { runner: name.to_owned(), way: NestedWay::ShellScript });
+        }
+        if is_command
+            && name == "env"
+            && let Some(nested) = in_split_string(&words[at + 1..], variables, depth)
+        {
+            return Some(nested);
+        }
+        let (name, at) = package_runner(name, &words, at);
         let Some(kind) = interpreter_named(name) else { continue };
         // As an argument, only a name with a flag for code is taken for an interpreter.
-        if !is_command && !matches!(kind, CodeFrom::Flag { reads_operand: true, .. }) {
+        let is_named = matches!(kind, CodeFrom::Flag { operand: FirstOperand::Script, .. });
+        if !is_command && !is_named {
             continue;
         }
         let call = InterpreterCall {
@@ -122,6 +141,70 @@ fn in_command(
         if let Some(nested) = call.check(kind, variables, depth) {
             return Some(nested);
         }
+    }
+    None
+}
+
+/// Whether a program that only a variable names would run a value, if it is a shell: `"$SHELL" -c CODE`.
+fn is_script_call(arguments: &[&str]) -> bool {
+    let is_flag = |word: &&str| {
+        word.strip_prefix('-').is_some_and(|flag| !flag.starts_with('-') && flag.contains('c'))
+    };
+    let flag = arguments.iter().position(is_flag);
+    flag.is_some_and(|at| arguments[at + 1..].iter().any(|word| is_tainted(word)))
+}
+
+/// `npm exec` is `npx`.
+fn package_runner<'a>(name: &'a str, words: &[&str], at: usize) -> (&'a str, usize) {
+    let is_npm = matches!(name, "npm" | "pnpm");
+    let next = words[at + 1..].iter().position(|word| !word.starts_with('-'));
+    match next.map(|next| at + 1 + next) {
+        Some(next) if is_npm && matches!(words[next], "exec" | "x") => ("npx", next),
+        _ => (name, at),
+    }
+}
+
+/// `BASH_ENV={PROMPT_FILE}` among the arguments, as of `env` or `docker run -e`.
+fn in_assignment(words: &[&str]) -> Option<NestedCode> {
+    let assignments = words.iter().filter_map(|word| assignment(word));
+    let mut tainted =
+        assignments.filter(|(name, value)| is_tainted(value) && is_code_variable(name));
+    let (name, _) = tainted.next()?;
+    Some(NestedCode { runner: name.to_owned(), way: NestedWay::Eval })
+}
+
+/// `env -S STRING ARGUMENT …`: the string becomes words, which the arguments follow. A value in it may add
+/// words of its own.
+fn in_split_string(
+    arguments: &[&str],
+    variables: &BTreeSet<String>,
+    depth: usize,
+) -> Option<NestedCode> {
+    let found = || Some(NestedCode { runner: "env -S".to_owned(), way: NestedWay::ShellScript });
+    for (at, word) in arguments.iter().enumerate() {
+        let (string, rest) = match word.strip_prefix("--split-string") {
+            Some(string) if string.starts_with('=') => (&string[1..], &arguments[at + 1..]),
+            Some("") => (*arguments.get(at + 1)?, &arguments[at + 2..]),
+            Some(_) => continue,
+            None => {
+                let letters = word.strip_prefix('-').filter(|flag| !flag.starts_with('-'));
+                match letters.and_then(|letters| letters.split_once('S')) {
+                    // Options that take a value, as in `-uSHELL`.
+                    Some((before, _)) if before.contains(['u', 'C', '=']) => continue,
+                    Some((_, "")) => (*arguments.get(at + 1)?, &arguments[at + 2..]),
+                    Some((_, string)) => (string, &arguments[at + 1..]),
+                    None => continue,
+                }
+            }
+        };
+        if is_tainted(string) || depth > MOST_DEPTH {
+            return found();
+        }
+        let split = ScriptReader::new(string, variables).read().commands.into_iter().next()?;
+        let rest = rest.iter().map(|word| (*word).to_owned());
+        let words = split.words.into_iter().chain(rest).collect();
+        let command = SimpleCommand { words, is_stdin_tainted: false };
+        return in_command(&command, variables, depth + 1);
     }
     None
 }
@@ -186,8 +269,19 @@ impl InterpreterCall<'_> {
                 self.words.iter().any(|word| is_tainted(word)).then_some(())?;
                 found(NestedWay::ShellScript)
             }
-            CodeFrom::Flag { takes_code, is_shell, reads_operand } => {
-                match self.code(takes_code, reads_operand) {
+            CodeFrom::StandardInput => {
+                if self.words.iter().any(|word| is_tainted(word)) {
+                    return found(NestedWay::Program);
+                }
+                self.is_stdin_tainted.then_some(())?;
+                found(NestedWay::StandardInput)
+            }
+            CodeFrom::EachOption { takes_code, operand } => {
+                self.is_option_tainted(takes_code, operand).then_some(())?;
+                found(NestedWay::Code)
+            }
+            CodeFrom::Flag { takes_code, is_shell, operand } => {
+                match self.code(takes_code, operand) {
                     Some((code, rest)) => {
                         let is_filled = self.is_replacing && code.contains("{}");
                         if is_tainted(code) || is_filled {
@@ -197,7 +291,7 @@ impl InterpreterCall<'_> {
                         }
                         if is_shell { in_inner_script(code, rest, variables, depth) } else { None }
                     }
-                    None if !self.is_command || !reads_operand => None,
+                    None if !self.is_command || operand != FirstOperand::Script => None,
                     None => self.check_operand().and_then(found),
                 }
             }

@@ -70,6 +70,16 @@ const SAFE: &[&str] = &[
     "printf %s 'say \"{PROMPT}\"'",
     "printf %s \"\"{PROMPT}''",
     "! printf %s {PROMPT}",
+    "S=printf; $S %s {PROMPT}",
+    "S='printf %s'; $S {PROMPT}",
+    "\"./agent\" -c {PROMPT}",
+    "\"$HOME/agent\" -c {PROMPT}",
+    "$(echo printf) %s {PROMPT}",
+    "env -S 'printf %s' {PROMPT}",
+    "env --split-string='printf %s' {PROMPT}",
+    "BASH_ENV=/dev/null bash -c 'printf %s \"$1\"' bash {PROMPT}",
+    "printf %s {PROMPT} | env BASH_ENV=/dev/null cat",
+    "git -c color.ui=never grep --no-index -e {PROMPT} prompt",
 ];
 
 /// Commands in which a value would be run.
@@ -162,6 +172,54 @@ const UNSAFE: &[&str] = &[
     "declare -i x={PROMPT}",
     "export {PROMPT}",
     "unset {PROMPT}",
+    "$SHELL -c \"agent {PROMPT}\"",
+    "\"$SHELL\" -c \"agent {PROMPT}\"",
+    "${SHELL:-sh} -lc \"agent {PROMPT}\"",
+    "$0 -c \"agent {PROMPT}\"",
+    "$(command -v sh) -c \"agent {PROMPT}\"",
+    "exec $SHELL -c \"agent {PROMPT}\"",
+    "S=sh; $S -c \"agent {PROMPT}\"",
+    "S='sh -c'; $S \"agent {PROMPT}\"",
+    "S=printf; S=sh; $S -c \"agent {PROMPT}\"",
+    "env -S \"sh -c 'agent {PROMPT}'\"",
+    "env -S 'sh -c' \"agent {PROMPT}\"",
+    "env -S'sh -c' \"agent {PROMPT}\"",
+    "env -i -vS 'bash -c' \"agent {PROMPT}\"",
+    "env --split-string='sh -c' \"agent {PROMPT}\"",
+    "env --split-string 'env -S \"sh -c\"' \"agent {PROMPT}\"",
+    "BASH_ENV={PROMPT_FILE} bash -c \"agent\"",
+    "env BASH_ENV={PROMPT_FILE} bash -c agent",
+    "export ENV={PROMPT_FILE}; sh -i",
+    "PROMPT_COMMAND={PROMPT} bash -i",
+    "PS4={PROMPT} bash -xc agent",
+    "LD_PRELOAD={PROMPT_FILE} agent",
+    "PYTHONSTARTUP={PROMPT_FILE} python3 -i",
+    "PERL5OPT={PROMPT} perl agent.pl",
+    "NODE_OPTIONS={PROMPT} node agent.js",
+    "npx -c \"agent {PROMPT}\"",
+    "npx -p agent -c \"agent {PROMPT}\"",
+    "npm exec -c \"agent {PROMPT}\"",
+    "npm --silent exec --call=\"agent {PROMPT}\"",
+    "nix-shell -p agent --run \"agent {PROMPT}\"",
+    "tclsh <<< {PROMPT}",
+    "echo {PROMPT} | tclsh",
+    "echo {PROMPT} | at now",
+    "at -f {PROMPT_FILE} now",
+    "julia -e \"println({PROMPT})\"",
+    "nu -c \"agent {PROMPT}\"",
+    "elvish -c \"agent {PROMPT}\"",
+    "xonsh -c \"agent {PROMPT}\"",
+    "expect -c \"spawn agent {PROMPT}\"",
+    "scala -e \"println({PROMPT})\"",
+    "groovy -e \"println {PROMPT}\"",
+    "swift -e \"print({PROMPT})\"",
+    "emacs --batch --eval \"(princ {PROMPT})\"",
+    "emacs --batch --eval='(princ {PROMPT})'",
+    "vim -c q -c \"!agent {PROMPT}\"",
+    "vim \"+!agent {PROMPT}\"",
+    "gdb -batch -ex \"shell agent {PROMPT}\"",
+    "git -c alias.x='!agent {PROMPT}' x",
+    "git -C . -c a.b=c -c alias.x=\"!agent {PROMPT}\" x",
 ];
 
 /// Each would create the file `run` if a shell parsed it.
@@ -252,6 +310,10 @@ fn lists_are_refused_for_the_same_reasons() {
         &["sh", "{PROMPT_FILE}"],
         &["C:\\Windows\\cmd.exe", "/c", "agent {PROMPT}"],
         &["{PROMPT}"],
+        &["/usr/bin/env", "-S", "bash -c 'agent {PROMPT}'"],
+        &["/usr/bin/env", "-S", "bash -c", "agent {PROMPT}"],
+        &["env", "BASH_ENV={PROMPT_FILE}", "bash", "agent.sh"],
+        &["docker", "run", "-e", "LD_PRELOAD={PROMPT_FILE}", "image"],
     ] {
         assert!(nested_in_arguments(list.iter().copied()).is_some(), "{list:?}");
     }
@@ -266,6 +328,15 @@ fn lists_are_refused_for_the_same_reasons() {
         &["claude", "-p", "{PROMPT}"],
         &["sh", "./agent.sh", "{PROMPT}"],
         &["bash", "-x", "agent.sh", "{FILES}"],
+        &["npx", "-y", "@anthropic-ai/claude-code", "-c", "-p", "{PROMPT}"],
+        &["npx", "-p", "agent", "agent", "-c", "{PROMPT}"],
+        &["npm", "exec", "--", "agent", "-c", "{PROMPT}"],
+        &["git", "switch", "-c", "{TEST_ID}"],
+        &["git", "-c", "color.ui=never", "commit", "-c", "{TEST_ID}"],
+        &["my-agent", "--editor", "vim", "-c", "{PROMPT}"],
+        &["env", "-uSHELL", "agent", "{PROMPT}"],
+        &["env", "TEST_ID={TEST_ID}", "agent"],
+        &["/usr/bin/env", "-S", "agent --quiet", "{PROMPT}"],
     ] {
         assert_eq!(nested_in_arguments(list.iter().copied()), None, "{list:?}");
     }
@@ -283,6 +354,9 @@ fn what_is_not_closed_is_read_to_its_end() {
     for line in ["echo '{PROMPT}", "echo \"{PROMPT}", "echo $({PROMPT}", "cat <<EOF\n{PROMPT}"] {
         let _ = nested_in_line(line);
     }
-    let deep = "$(".repeat(2000) + "{PROMPT}";
-    let _ = nested_in_line(&deep);
+    // Also where the value is not in the deepest part.
+    for open in ["$(", "\"$(", "$((", "${x:-"] {
+        let deep = format!("agent {} {{PROMPT}}", open.repeat(50_000));
+        assert!(nested_in_line(&deep).is_some(), "{open}");
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) enum Placeholder {
     Files,
     TestId,
     Attempt,
-    /// Empty without a workspace.
+    /// Without a workspace the command is refused.
     Workspace,
 }
 

@@ -182,6 +182,8 @@ pub struct AttemptFault {
     /// The caller sets its stage: only the caller knows whether this was a case or a judge.
     pub fault: Fault,
     pub retry: Retry,
+    /// The service was asked too often.
+    pub is_rate_limit: bool,
     /// What the agent did before it was stopped.
     pub so_far: Option<Box<Transcript>>,
 }
@@ -204,6 +206,6 @@ impl AttemptFault {
 
 impl From<Fault> for AttemptFault {
     fn from(fault: Fault) -> Self {
-        Self { fault, retry: Retry::Never, so_far: None }
+        Self { fault, retry: Retry::Never, is_rate_limit: false, so_far: None }
     }
 }

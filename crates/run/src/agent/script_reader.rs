@@ -1,10 +1,13 @@
 //! Reads a shell script roughly: its simple commands with their words, and which of them hold values
 //! of placeholders.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stands for the value of a placeholder. No command contains this character.
 pub(super) const TAINT: char = '\0';
+
+/// Substitutions inside substitutions. The stack and the time are limited.
+const MOST_DEPTH: usize = 50;
 
 /// Words that precede a command.
 const RESERVED: &[&str] = &[
@@ -27,8 +30,28 @@ pub(super) struct ReadScript {
     pub(super) commands: Vec<SimpleCommand>,
     /// Variables that get values of placeholders.
     pub(super) assigned: BTreeSet<String>,
+    /// Texts without values that variables get.
+    pub(super) literals: BTreeMap<String, Vec<String>>,
     /// A value is part of an arithmetic expression, a subscript or the like.
     pub(super) is_expression_tainted: bool,
+}
+
+impl SimpleCommand {
+    /// The commands that `$NAME ARGUMENT …` stands for, if the script says what the variable holds.
+    pub(super) fn with_program_of_variable(
+        &self,
+        literals: &BTreeMap<String, Vec<String>>,
+    ) -> Vec<Self> {
+        let name = self.words.first().and_then(|first| first.strip_prefix('$'));
+        let texts = name.and_then(|name| literals.get(name));
+        let is_stdin_tainted = self.is_stdin_tainted;
+        let commands = texts.into_iter().flatten().map(|text| {
+            let words = text.split_whitespace().map(str::to_owned);
+            let words = words.chain(self.words[1..].iter().cloned()).collect();
+            Self { words, is_stdin_tainted }
+        });
+        commands.collect()
+    }
 }
 
 pub(super) struct ScriptReader<'a> {
@@ -44,6 +67,8 @@ pub(super) struct ScriptReader<'a> {
     is_any_tainted: bool,
     /// Ends of here-documents whose text begins on the next line.
     here_documents: Vec<String>,
+    /// Of substitutions around the text.
+    depth: usize,
 }
 
 impl<'a> ScriptReader<'a> {
@@ -59,7 +84,18 @@ impl<'a> ScriptReader<'a> {
             is_input: false,
             is_any_tainted: false,
             here_documents: Vec::new(),
+            depth: 0,
         }
+    }
+
+    /// A substitution or the like. What is nested too deeply is not read, and counts as a value that is run.
+    fn read_nested(&self, script: &str) -> ReadScript {
+        if self.depth == MOST_DEPTH {
+            return ReadScript { is_expression_tainted: true, ..ReadScript::default() };
+        }
+        let mut reader = Self::new(script, self.variables);
+        reader.depth = self.depth + 1;
+        reader.read()
     }
 
     pub(super) fn read(mut self) -> ReadScript {
@@ -237,7 +273,7 @@ impl<'a> ScriptReader<'a> {
     /// Text in which only `$` and backticks have a meaning. True if a value is expanded in it.
     fn read_quoted(&mut self, text: &str) -> bool {
         let text = format!("x \"{}\"", text.replace('"', ""));
-        let mut nested = Self::new(&text, self.variables).read();
+        let mut nested = self.read_nested(&text);
         let is_tainted = has_taint(&nested);
         // The command that was made up for the text; those of substitutions come before it.
         nested.commands.pop();
@@ -249,13 +285,15 @@ impl<'a> ScriptReader<'a> {
     fn read_arithmetic(&mut self) {
         let inner = self.read_until_closed('(', ')');
         self.skip_if(')');
-        let nested = Self::new(&inner, self.variables).read();
+        let nested = self.read_nested(&inner);
         let is_variable = self.variables.iter().any(|name| {
             let mut words = inner.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
             words.any(|word| word == name)
         });
-        self.read.is_expression_tainted |=
-            inner.contains(TAINT) || has_taint(&nested) || is_variable;
+        self.read.is_expression_tainted |= inner.contains(TAINT)
+            || has_taint(&nested)
+            || is_variable
+            || nested.is_expression_tainted;
         self.push_str("0");
     }
 
@@ -275,11 +313,15 @@ impl<'a> ScriptReader<'a> {
             }
             _ => self.read_until_closed('(', ')'),
         };
-        let nested = Self::new(&inner, self.variables).read();
+        let nested = self.read_nested(&inner);
         let is_tainted = inner.contains(TAINT) || has_taint(&nested);
-        self.push_str("");
+        // Stands for the output, of which nothing is known.
+        self.push_str("$()");
         self.read.commands.extend(nested.commands);
         self.read.assigned.extend(nested.assigned);
+        for (name, texts) in nested.literals {
+            self.read.literals.entry(name).or_default().extend(texts);
+        }
         self.read.is_expression_tainted |= nested.is_expression_tainted;
         if is_tainted {
             self.push(TAINT);
@@ -377,6 +419,9 @@ impl<'a> ScriptReader<'a> {
         if is_first && let Some((name, value)) = assignment(&word) {
             if value.contains(TAINT) {
                 self.read.assigned.insert(name.to_owned());
+            } else {
+                let texts = self.read.literals.entry(name.to_owned()).or_default();
+                texts.push(value.to_owned());
             }
             self.read.is_expression_tainted |= name.contains(TAINT);
             return;
@@ -428,7 +473,7 @@ pub(super) fn parameters() -> impl Iterator<Item = String> {
 }
 
 /// `NAME=VALUE`, also with a subscript or `+=`.
-fn assignment(word: &str) -> Option<(&str, &str)> {
+pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let name = name.strip_suffix('+').unwrap_or(name);
     let plain = name.split('[').next().unwrap_or_default();

@@ -126,6 +126,10 @@ impl<W: Wire> Agent for HttpAgent<W> {
         Box::pin(self.respond(request))
     }
 
+    fn account(&self) -> Option<String> {
+        Some(self.endpoint.account())
+    }
+
     fn unreported(&self) -> Vec<Unreported> {
         vec![Unreported {
             what: Measurement::SkillUse,

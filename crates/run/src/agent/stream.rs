@@ -77,6 +77,16 @@ pub(crate) fn broken_off(
     }
 }
 
+/// What is known of an agent, also if it was stopped.
+pub(crate) fn transcript_of(
+    asked: &mut Result<Transcript, AttemptFault>,
+) -> Option<&mut Transcript> {
+    match asked {
+        Ok(transcript) => Some(transcript),
+        Err(fault) => fault.so_far.as_deref_mut(),
+    }
+}
+
 /// All of the output, up to a limit.
 #[derive(Debug)]
 pub(crate) struct CollectedOutput {

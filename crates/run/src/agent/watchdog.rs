@@ -38,6 +38,11 @@ pub fn watch_if_asked() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
+/// The running executable, even if its file was replaced meanwhile.
+pub(super) fn executable() -> std::io::Result<std::path::PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() }
+}
+
 #[cfg(unix)]
 mod unix {
     use std::collections::BTreeSet;
@@ -53,7 +58,7 @@ mod unix {
 
     use super::super::group::ProcessGroup;
     use super::super::supervisor::{MARK, TOKEN, running_ids};
-    use super::WATCHDOG_ARGUMENT;
+    use super::{WATCHDOG_ARGUMENT, executable};
 
     /// Kinds of messages; a process id follows.
     const STARTED: u8 = b'+';
@@ -113,15 +118,6 @@ mod unix {
             // Out of reach for signals of the terminal.
             .process_group(0);
         Ok(WatchdogProcess { process: command.spawn()?, socket })
-    }
-
-    /// The running executable, even if its file was replaced meanwhile.
-    fn executable() -> io::Result<std::path::PathBuf> {
-        if cfg!(target_os = "linux") {
-            Ok("/proc/self/exe".into())
-        } else {
-            std::env::current_exe()
-        }
     }
 
     impl WatchdogProcess {
