@@ -3,11 +3,11 @@
 //! The protocol is JSON-RPC, one message per line. A case is one session with one prompt:
 //! `initialize`, `session/new`, `session/prompt`.
 
-use std::ops::ControlFlow;
+mod client;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
-use evalrig_core::model::{Call, FaultKind, JsonStyle, Map, Number, SkillUse, Transcript, Value};
+use evalrig_core::model::{FaultKind, Transcript};
 use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_core::words;
@@ -15,18 +15,22 @@ use evalrig_core::words;
 use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV, Environment};
 use crate::agent::launch::Launch;
+use crate::agent::placeholder::CommandPart;
 use crate::agent::process::{STREAM_LIMIT, describe, run_into, with_stderr};
+use crate::agent::program_files::files_of_arguments;
 use crate::agent::stream::WatchedStream;
 use crate::agent::{
-    Agent, AgentStream, AttemptFault, OutputSink, Pending, Request, SinkStop, StreamFault,
-    Unreported, cut, text,
+    Agent, AttemptFault, OutputSink as _, Pending, Request, StreamFault, Unreported, text,
 };
-use crate::format::acp::{self, AcpReader};
-use crate::format::json;
+use crate::format::acp;
 use crate::sandbox::ProgramStart;
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
-use super::{Provider, ProviderSettings};
+use client::AcpClient;
+
+pub use client::read_conversation;
+
+use super::{ArmSetting, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "acp",
@@ -40,11 +44,15 @@ title. Use the agent's own provider where there is one.
 
 Permission requests are answered by `permissions`: `allow` (the default) or `deny`.
 
+The agent runs in your home directory, with your settings, memory and skills, which a warning says. `home: clean`
+gives it an empty one without a login: pass a key by `env`. `home: user` accepts your own.
+
 ```yaml
 targets:
   - name: default
     provider: acp
     command: [goose, acp]
+    home: user
     timeout_seconds: 600
 ```
 
@@ -102,7 +110,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
 
 fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Template>> {
     let entry = options.require("command")?;
-    let command = option::templates(options, "command")?;
+    let command = option::arguments(options, "command")?;
     if command.is_empty() {
         let help = "name the program, then its arguments";
         return Err(options.missing(entry.value.span(), "`command` is empty", help));
@@ -111,8 +119,13 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Template>> 
 }
 
 impl ProviderSettings for Acp {
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[ArmSetting::Args]
+    }
+
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let mut command = context.texts(&self.command)?.into_iter();
+        let command = context.texts(&self.command)?.into_iter();
+        let mut command = command.chain(context.arm_args.iter().cloned());
         Ok(Box::new(AcpAgent {
             program: command.next().unwrap_or_default(),
             args: command.collect(),
@@ -144,12 +157,26 @@ impl Agent for AcpAgent {
         true
     }
 
+    fn reads_user_home(&self) -> bool {
+        true
+    }
+
     fn working_dir(&self) -> Option<&Utf8Path> {
         Some(&self.cwd)
     }
 
     fn unreported(&self) -> Vec<Unreported> {
         acp::UNREPORTED.to_vec()
+    }
+
+    fn program(&self) -> Option<&str> {
+        Some(&self.program)
+    }
+
+    fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
+        let words = std::iter::once(&self.program).chain(&self.args);
+        let words: Vec<_> = words.map(|word| vec![CommandPart::Text(word.clone())]).collect();
+        Some(files_of_arguments(&self.cwd, &words))
     }
 }
 
@@ -185,390 +212,10 @@ impl AcpAgent {
     }
 }
 
-/// Which reply is awaited. The number is the id of the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AcpStage {
-    Initialize = 1,
-    Session = 2,
-    Prompt = 3,
-    Over = 4,
-}
-
-/// Our side of the conversation.
-#[derive(Debug)]
-struct AcpClient {
-    reader: AcpReader,
-    stage: AcpStage,
-    cwd: String,
-    prompt: String,
-    /// The session to continue, if the agent can.
-    earlier: Option<String>,
-    permissions: Permissions,
-    /// The beginning of a line whose end is still to come.
-    rest: Vec<u8>,
-    replies: Vec<u8>,
-    denied: Vec<String>,
-    failure: Option<String>,
-}
-
-impl AcpClient {
-    fn new(cwd: &str, prompt: String, permissions: Permissions) -> Self {
-        let mut client = Self {
-            reader: AcpReader::default(),
-            stage: AcpStage::Initialize,
-            cwd: cwd.to_owned(),
-            prompt,
-            earlier: None,
-            permissions,
-            rest: Vec::new(),
-            replies: Vec::new(),
-            denied: Vec::new(),
-            failure: None,
-        };
-        let files = Map::new().with("readTextFile", false).with("writeTextFile", false);
-        let able = Map::new().with("fs", files).with("terminal", false);
-        let info = Map::new().with("name", "evalrig").with("version", env!("CARGO_PKG_VERSION"));
-        let params = Map::new()
-            .with("protocolVersion", 1_u64)
-            .with("clientCapabilities", able)
-            .with("clientInfo", info);
-        client.ask("initialize", params);
-        client
-    }
-
-    /// A request whose id is the number of the stage.
-    fn ask(&mut self, method: &str, params: Map) {
-        let id = self.stage as u64;
-        let message = Map::new().with("jsonrpc", "2.0").with("id", id).with("method", method);
-        self.send(message.with("params", params));
-    }
-
-    fn send(&mut self, message: Map) {
-        let line = Value::Map(message).to_json(JsonStyle::Compact);
-        self.replies.extend(line.bytes());
-        self.replies.push(b'\n');
-    }
-
-    fn read_line(&mut self, line: &[u8]) {
-        let line = String::from_utf8_lossy(line);
-        if line.trim().is_empty() {
-            return;
-        }
-        let Ok(Value::Map(message)) = json::parse(&line) else {
-            let shown = cut(line.trim(), 200);
-            return self.fail(format!("the agent printed what is not a message: {shown}"));
-        };
-        let method = message.get("method").and_then(Value::as_str);
-        match (method, message.get("id").filter(|id| **id != Value::Null)) {
-            (Some(method), Some(id)) => self.answer_request(method, id.clone(), &message),
-            (Some("session/update"), None) => {
-                let params = message.get("params").and_then(Value::as_map);
-                let update = params.and_then(|params| params.get("update")?.as_map());
-                // An agent repeats the earlier turns of a session that it loads.
-                if let Some(update) = update.filter(|_| self.stage == AcpStage::Prompt) {
-                    self.reader.read_update(update);
-                }
-            }
-            (Some(_), None) => {}
-            (None, Some(id)) => self.read_reply(id, &message),
-            (None, None) => {}
-        }
-    }
-
-    fn fail(&mut self, reason: String) {
-        self.failure.get_or_insert(reason);
-        self.stage = AcpStage::Over;
-    }
-
-    fn read_reply(&mut self, id: &Value, message: &Map) {
-        let is_awaited = match id {
-            Value::Number(number) => number.as_u64() == Some(self.stage as u64),
-            _ => false,
-        };
-        if !is_awaited {
-            return;
-        }
-        if let Some(error) = message.get("error").filter(|error| **error != Value::Null) {
-            let said = error.as_map().and_then(|error| error.get("message")?.as_str());
-            let said = said.unwrap_or("no reason given");
-            return self.fail(format!("the agent ended with an error: {said}"));
-        }
-        let empty = Map::new();
-        let result = message.get("result").and_then(Value::as_map).unwrap_or(&empty);
-        match self.stage {
-            AcpStage::Initialize => {
-                self.reader.read_agent(result);
-                self.stage = AcpStage::Session;
-                let able = result.get("agentCapabilities").and_then(Value::as_map);
-                let can_load = able.and_then(|able| able.get("loadSession"));
-                if can_load != Some(&Value::Bool(true)) {
-                    self.earlier = None;
-                }
-                let servers = Value::List(Vec::new());
-                let cwd = self.cwd.clone();
-                let params = Map::new().with("cwd", cwd).with("mcpServers", servers);
-                match self.earlier.clone() {
-                    Some(session) => {
-                        self.ask("session/load", params.with("sessionId", session));
-                    }
-                    None => self.ask("session/new", params),
-                }
-            }
-            AcpStage::Session => {
-                let opened = result.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-                let Some(session) = self.earlier.take().or(opened) else {
-                    return self.fail("the agent opened no session".to_owned());
-                };
-                self.reader.facts.id = Some(session.clone());
-                self.stage = AcpStage::Prompt;
-                let said = Map::new().with("type", "text").with("text", self.prompt.as_str());
-                let params = Map::new().with("sessionId", session);
-                self.ask("session/prompt", params.with("prompt", vec![Value::Map(said)]));
-            }
-            AcpStage::Prompt => {
-                self.reader.read_end(result);
-                self.stage = AcpStage::Over;
-            }
-            AcpStage::Over => {}
-        }
-    }
-
-    /// Permissions are granted or denied; files and terminals are the agent's own business.
-    fn answer_request(&mut self, method: &str, id: Value, message: &Map) {
-        let reply = Map::new().with("jsonrpc", "2.0").with("id", id);
-        if method != "session/request_permission" {
-            let code = Number::of_i64(-32601);
-            let error = Map::new().with("code", code).with("message", "method not found");
-            return self.send(reply.with("error", error));
-        }
-        let params = message.get("params").and_then(Value::as_map);
-        let kinds: &[&str] = match self.permissions {
-            Permissions::Allow => &["allow_once", "allow_always"],
-            Permissions::Deny => &["reject_once", "reject_always"],
-        };
-        if self.permissions == Permissions::Deny {
-            let call = params.and_then(|params| params.get("toolCall")?.as_map());
-            let title = call.and_then(|call| call.get("title")?.as_str());
-            self.denied.push(title.unwrap_or("unknown").to_owned());
-        }
-        let options = params.and_then(|params| params.get("options")?.as_list());
-        let options = options.unwrap_or_default().iter().filter_map(Value::as_map);
-        let chosen = kinds.iter().find_map(|kind| {
-            let is_it = |option: &&Map| option.get("kind").and_then(Value::as_str) == Some(*kind);
-            options.clone().find(is_it)?.get("optionId").cloned()
-        });
-        let outcome = match chosen {
-            Some(option) => Map::new().with("outcome", "selected").with("optionId", option),
-            None => Map::new().with("outcome", "cancelled"),
-        };
-        self.send(reply.with("result", Map::new().with("outcome", outcome)));
-    }
-
-    fn transcript(self) -> Result<Transcript, String> {
-        let denied = self.denied;
-        let mut transcript = self.reader.finish().into_checked()?;
-        transcript.session.permission_denials = Some(denied);
-        Ok(transcript)
-    }
-}
-
-impl OutputSink for AcpClient {
-    fn take(&mut self, bytes: &[u8]) -> ControlFlow<SinkStop> {
-        let mut pieces = bytes.split(|byte| *byte == b'\n');
-        if let Some(first) = pieces.next() {
-            self.rest.extend_from_slice(first);
-        }
-        for piece in pieces {
-            let line = std::mem::replace(&mut self.rest, piece.to_owned());
-            if self.stage != AcpStage::Over {
-                self.read_line(&line);
-            }
-        }
-        if self.rest.len() > STREAM_LIMIT || self.reader.size() > STREAM_LIMIT {
-            return ControlFlow::Break(SinkStop::TooMuch(STREAM_LIMIT));
-        }
-        if self.stage == AcpStage::Over {
-            return ControlFlow::Break(SinkStop::Enough);
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn converses(&self) -> bool {
-        true
-    }
-
-    fn replies(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.replies)
-    }
-}
-
-impl AgentStream for AcpClient {
-    fn progress(&self) -> (&[Call], &[SkillUse]) {
-        self.reader.conversation()
-    }
-
-    fn finish(self: Box<Self>) -> Result<Transcript, StreamFault> {
-        if let Some(reason) = self.failure {
-            return Err(StreamFault::Reported(AttemptFault::new(FaultKind::Reply, reason)));
-        }
-        if self.stage != AcpStage::Over {
-            let message = "the agent ended before it answered the prompt";
-            return Err(StreamFault::Unfinished(AttemptFault::new(FaultKind::Reply, message)));
-        }
-        let failed = |reason| StreamFault::Reported(AttemptFault::new(FaultKind::Reply, reason));
-        self.transcript().map_err(failed)
-    }
-
-    fn so_far(self: Box<Self>) -> Option<Transcript> {
-        if self.failure.is_some() || self.stage == AcpStage::Initialize {
-            return None;
-        }
-        let transcript = self.transcript().ok()?;
-        Some(Transcript { partial: true, ..transcript })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::target::testing::{faults, settings};
-
-    fn client(permissions: Permissions) -> AcpClient {
-        AcpClient::new("/w", "Hi".to_owned(), permissions)
-    }
-
-    /// Feeds a line and gives the lines that are written.
-    fn say(client: &mut AcpClient, line: &str) -> Vec<String> {
-        let _ = client.take(format!("{line}\n").as_bytes());
-        let replies = String::from_utf8(client.replies()).unwrap();
-        replies.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_case_is_one_session_with_one_prompt() {
-        let mut client = client(Permissions::Allow);
-        let first = String::from_utf8(client.replies()).unwrap();
-        assert!(first.starts_with(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","#));
-        let info =
-            r#"{"id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"x","version":"9"}}}"#;
-        assert_eq!(
-            say(&mut client, info),
-            [
-                r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}"#
-            ]
-        );
-        assert_eq!(
-            say(&mut client, r#"{"id":2,"result":{"sessionId":"s"}}"#),
-            [
-                r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Hi"}]}}"#
-            ]
-        );
-        let chunk = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Hello"}}}}"#;
-        assert!(say(&mut client, chunk).is_empty());
-        let end = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
-        let taken = client.take(format!("{end}\n").as_bytes());
-        assert_eq!(taken, ControlFlow::Break(SinkStop::Enough));
-        let read = Box::new(client).finish().unwrap();
-        assert_eq!(read.answer, "Hello");
-        assert_eq!(read.session.id.as_deref(), Some("s"));
-        assert_eq!(read.session.version.as_deref(), Some("9"));
-        assert_eq!(read.calls, Some(Vec::new()));
-    }
-
-    const TOLD: &str = r#"{"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Old."}}}}"#;
-
-    #[test]
-    fn a_session_is_loaded_and_what_it_repeats_is_left_out() {
-        let mut client = client(Permissions::Allow);
-        client.earlier = Some("s".to_owned());
-        client.replies();
-        let info = r#"{"id":1,"result":{"agentCapabilities":{"loadSession":true}}}"#;
-        assert_eq!(
-            say(&mut client, info),
-            [
-                r#"{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"cwd":"/w","mcpServers":[],"sessionId":"s"}}"#
-            ]
-        );
-        assert!(say(&mut client, TOLD).is_empty());
-        let asked = say(&mut client, r#"{"id":2,"result":null}"#);
-        assert!(asked[0].contains(r#""method":"session/prompt","params":{"sessionId":"s""#));
-        say(&mut client, &TOLD.replace("Old", "New"));
-        say(&mut client, r#"{"id":3,"result":{"stopReason":"end_turn"}}"#);
-        assert_eq!(Box::new(client).finish().unwrap().answer, "New.");
-    }
-
-    #[test]
-    fn an_agent_that_cannot_load_a_session_opens_a_new_one() {
-        let mut client = client(Permissions::Allow);
-        client.earlier = Some("s".to_owned());
-        client.replies();
-        let asked = say(&mut client, r#"{"id":1,"result":{}}"#);
-        assert!(asked[0].contains(r#""method":"session/new""#));
-        say(&mut client, r#"{"id":2,"result":{"sessionId":"other"}}"#);
-        assert_eq!(client.reader.facts.id.as_deref(), Some("other"));
-    }
-
-    #[test]
-    fn permissions_are_granted_or_denied() {
-        let ask = r#"{"id":"p","method":"session/request_permission","params":{"toolCall":{"title":"Write a"},"options":[{"optionId":"n","kind":"reject_once"},{"optionId":"y","kind":"allow_once"}]}}"#;
-        for (permissions, option) in [(Permissions::Allow, "y"), (Permissions::Deny, "n")] {
-            let mut client = client(permissions);
-            client.replies();
-            let expected = format!(
-                r#"{{"jsonrpc":"2.0","id":"p","result":{{"outcome":{{"outcome":"selected","optionId":"{option}"}}}}}}"#
-            );
-            assert_eq!(say(&mut client, ask), [expected]);
-            assert_eq!(client.denied.len(), usize::from(permissions == Permissions::Deny));
-            let other = r#"{"id":7,"method":"fs/read_text_file","params":{}}"#;
-            assert_eq!(
-                say(&mut client, other),
-                [
-                    r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"method not found"}}"#
-                ]
-            );
-        }
-    }
-
-    #[test]
-    fn a_stream_that_is_cut_anywhere_gives_nothing() {
-        let streams = [
-            include_str!("../format/recorded/acp-claude.jsonl"),
-            include_str!("../format/recorded/acp-claude-old.jsonl"),
-            include_str!("../format/recorded/acp-codex.jsonl"),
-            include_str!("../format/recorded/acp-copilot.jsonl"),
-            include_str!("../format/recorded/acp-gemini.jsonl"),
-            include_str!("../format/recorded/acp-opencode.jsonl"),
-        ];
-        for stream in streams {
-            let read = |end: usize| {
-                let mut client = client(Permissions::Allow);
-                let _ = client.take(&stream.as_bytes()[..end]);
-                Box::new(client).finish()
-            };
-            assert!(read(stream.len()).is_ok());
-            for end in (0..stream.trim_end().len()).step_by(7) {
-                assert!(read(end).is_err(), "cut at {end}");
-            }
-        }
-    }
-
-    #[test]
-    fn errors_and_noise_are_failures() {
-        for (line, message) in [
-            (
-                r#"{"id":1,"error":{"code":-32000,"message":"log in first"}}"#,
-                "the agent ended with an error: log in first",
-            ),
-            ("Welcome!", "the agent printed what is not a message: Welcome!"),
-        ] {
-            let mut client = client(Permissions::Allow);
-            say(&mut client, line);
-            let fault = Box::new(client).finish().unwrap_err();
-            assert_eq!(AttemptFault::from(fault).fault.message, message);
-        }
-        let unanswered = Box::new(client(Permissions::Allow)).finish().unwrap_err();
-        assert!(matches!(unanswered, StreamFault::Unfinished(_)));
-    }
 
     #[test]
     fn options_are_read() {

@@ -13,7 +13,7 @@ use crate::agent::text::parts;
 use crate::agent::{Agent, AttemptFault, Request};
 use crate::setting::{ConnectContext, FilesMode};
 
-use super::{MODEL, Provider, ProviderSettings};
+use super::{ArmSetting, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "anthropic",
@@ -61,6 +61,10 @@ struct Anthropic(ServiceOptions);
 impl ProviderSettings for Anthropic {
     fn model(&self) -> Option<&Template> {
         Some(&self.0.model)
+    }
+
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[ArmSetting::Model]
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {

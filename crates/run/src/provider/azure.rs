@@ -10,7 +10,7 @@ use crate::agent::price::PriceSource;
 use crate::agent::service::ServiceOptions;
 use crate::setting::{ConnectContext, FilesMode, option};
 
-use super::{Provider, ProviderSettings};
+use super::{ArmSetting, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "azure",
@@ -71,10 +71,14 @@ impl ProviderSettings for Azure {
         Some(&self.service.model)
     }
 
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[ArmSetting::Model]
+    }
+
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let service = &self.service;
         let base = service.base_url("", context)?;
-        let deployment = context.text(&service.model)?;
+        let deployment = context.model(Some(&service.model))?.unwrap_or_default();
         let version = context.optional(self.api_version.as_ref())?;
         let segments = ["openai", "deployments", &deployment, "chat", "completions"];
         let mut endpoint = service.endpoint(&base, &segments, context)?;

@@ -3,15 +3,18 @@
 use evalrig_core::reader::{Options, ReadResult};
 use evalrig_core::syntax::fields::{Field, Shape};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{
     ARGS, EventProgram, ExitStatusRule, FiguresRule, append_system_prompt,
 };
+use crate::agent::login::{LoginFile, LoginPart};
+use crate::agent::model_variables;
+use crate::agent::turn_limit::TurnLimit;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{EXECUTABLE, EventProvider, MODEL, Provider, ProviderSettings};
+use super::{EXECUTABLE, EventProvider, MAX_TURNS, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "claude-cli",
@@ -39,6 +42,26 @@ targets:
     read,
 };
 
+/// Its own keys, services, model of sub-agents and client certificate, and what evalrig sets by default.
+const VARIABLES: &[&str] = &[
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_USE_MANTLE",
+    "CLAUDE_CODE_USE_ANTHROPIC_AWS",
+    "CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+    "CLAUDE_CODE_SKIP_VERTEX_AUTH",
+    "CLAUDE_CODE_SKIP_FOUNDRY_AUTH",
+    "CLAUDE_CODE_SUBAGENT_MODEL",
+    "CLAUDE_CODE_CLIENT_CERT",
+    "CLAUDE_CODE_CLIENT_KEY",
+    "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "DISABLE_AUTOUPDATER",
+    "IS_SANDBOX",
+];
+
 static HOME: HomeLayout = HomeLayout {
     settings: Some(("CLAUDE_CONFIG_DIR", ".claude")),
     logins: &[
@@ -49,7 +72,12 @@ static HOME: HomeLayout = HomeLayout {
             part: LoginPart::Value(&["oauthAccount"]),
         },
     ],
-    variables: &["ANTHROPIC_*", "CLAUDE_CODE_*", "AWS_*", "IS_SANDBOX"],
+    variables: &[
+        model_variables::ANTHROPIC,
+        model_variables::ANTHROPIC_CLOUDS,
+        model_variables::AWS,
+        VARIABLES,
+    ],
 };
 
 static PROGRAM: EventProgram = EventProgram {
@@ -61,22 +89,15 @@ static PROGRAM: EventProgram = EventProgram {
     without: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     exit: ExitStatusRule::Ignored,
     directory_flag: Some("--add-dir"),
-    explicit_skill: slash_command,
+    explicit_skill: format::claude::slash_command,
     figures: FiguresRule::UsageOfSession,
     system: Some(append_system_prompt),
     skill_folder: ".claude/skills",
     bypass: Some((&["--dangerously-skip-permissions"], false)),
-    turns_flag: Some("--max-turns"),
+    turns: Some(TurnLimit::Flag("--max-turns")),
     unreported: format::claude::UNREPORTED,
     ..EventProgram::new("claude", &HOME, || Box::new(StreamReader::new(&format::claude::FORMAT)))
 };
-
-/// `/NAME …` loads the skill of that name and leaves no trace in the stream.
-fn slash_command(prompt: &str) -> Option<&str> {
-    let name = prompt.strip_prefix('/')?.split(char::is_whitespace).next()?;
-    let name = Some(name).filter(|name| !name.is_empty())?;
-    Some(name.rsplit_once(':').map_or(name, |(_, skill)| skill))
-}
 
 static FIELDS: &[Field] = &[
     EXECUTABLE,
@@ -84,7 +105,7 @@ static FIELDS: &[Field] = &[
     ARGS,
     CWD,
     ENV,
-    Field::new("max_turns", Shape::Integer { min: 1, max: u64::MAX }, "maximum number of turns"),
+    MAX_TURNS,
     Field::new(
         "bypass_permissions",
         Shape::Boolean,
@@ -101,15 +122,6 @@ mod tests {
     use super::*;
     use crate::setting::Setting;
     use crate::target::testing::{faults, settings};
-
-    #[test]
-    fn a_slash_command_names_a_skill() {
-        assert_eq!(slash_command("/csv-analyzer a.csv"), Some("csv-analyzer"));
-        assert_eq!(slash_command("/data:csv\nNow."), Some("csv"));
-        for prompt in ["What is /csv?", "/", "/ csv", ""] {
-            assert_eq!(slash_command(prompt), None, "{prompt}");
-        }
-    }
 
     #[test]
     fn nothing_is_needed() {

@@ -16,7 +16,7 @@ use crate::format::OutputFormat;
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
 
 use self::agent::CliAgent;
-use super::{Provider, ProviderSettings};
+use super::{ArmSetting, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "cli",
@@ -114,11 +114,20 @@ words! {
 }
 
 impl ProviderSettings for Cli {
+    /// A line for the shell has no place for arguments.
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        match self.command {
+            CliCommand::Argv(_) => &[ArmSetting::Args],
+            CliCommand::Shell(_) => &[],
+        }
+    }
+
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
         let command = match &self.command {
             CliCommand::Argv(argv) => {
                 let written = argv;
-                let argv = context.texts(written)?;
+                let mut argv = context.texts(written)?;
+                argv.extend_from_slice(context.arm_args);
                 if let Some(nested) = nested_in_arguments(argv.iter().map(String::as_str)) {
                     return Err(nested.diagnostic(place_in(written)));
                 }
@@ -184,14 +193,16 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Temp
             if let Some(nested) = nested_in_line(&text.value) {
                 return Err(options.report(nested.diagnostic(text.span)));
             }
-            Ok(CliCommand::Shell(Template::new(text.value, text.span)))
+            let line = Template::new(text.value, text.span);
+            option::warn_of_secrets(options, "command", std::slice::from_ref(&line));
+            Ok(CliCommand::Shell(line))
         };
     }
     let Some(program) = entry.value.items().next() else {
         let help = "name the program, then its arguments";
         return Err(options.missing(entry.value.span(), "`command` is empty", help));
     };
-    let argv = option::templates(options, "command")?;
+    let argv = option::arguments(options, "command")?;
     options.full_text_of("an item of command", program)?;
     if let Some(nested) = nested_in_arguments(argv.iter().map(Template::raw)) {
         return Err(options.report(nested.diagnostic(place_in(&argv))));

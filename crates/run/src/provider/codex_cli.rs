@@ -2,8 +2,10 @@
 
 use evalrig_core::reader::{Options, ReadResult};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::event_agent::{EventProgram, FiguresRule};
+use crate::agent::login::LoginFile;
+use crate::agent::model_variables;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -33,7 +35,10 @@ targets:
 static HOME: HomeLayout = HomeLayout {
     settings: Some(("CODEX_HOME", ".codex")),
     logins: &[LoginFile::whole(".codex/auth.json")],
-    variables: &["OPENAI_*", "CODEX_API_KEY"],
+    variables: &[
+        model_variables::OPENAI,
+        &["CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "CODEX_CA_CERTIFICATE"],
+    ],
 };
 
 static PROGRAM: EventProgram = EventProgram {

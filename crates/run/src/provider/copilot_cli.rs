@@ -2,8 +2,9 @@
 
 use evalrig_core::reader::{Options, ReadResult};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::event_agent::{EventProgram, FiguresRule, ReportFile};
+use crate::agent::login::{LoginFile, LoginPart};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -34,15 +35,40 @@ targets:
     read,
 };
 
+/// Of a file that holds settings too. Both spellings are in use.
+const LOGIN_MEMBERS: &[&str] = &[
+    "copilotTokens",
+    "copilot_tokens",
+    "lastLoggedInUser",
+    "last_logged_in_user",
+    "loggedInUsers",
+    "logged_in_users",
+    "storeTokenPlaintext",
+    "store_token_plaintext",
+];
+
 static HOME: HomeLayout = HomeLayout {
     settings: Some(("COPILOT_HOME", ".copilot")),
     logins: &[
-        LoginFile::whole(".copilot/config.json"),
+        LoginFile {
+            from: ".copilot/config.json",
+            to: ".copilot/config.json",
+            part: LoginPart::Members(LOGIN_MEMBERS),
+        },
         LoginFile::whole(".config/gh/hosts.yml"),
         LoginFile::whole(".config/github-copilot/apps.json"),
         LoginFile::whole(".config/github-copilot/hosts.json"),
     ],
-    variables: &["COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"],
+    variables: &[&[
+        "COPILOT_GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_TOKEN",
+        "GH_HOST",
+        "COPILOT_MODEL",
+        // A service in place of GitHub: its address, its key, its models.
+        "COPILOT_OFFLINE",
+        "COPILOT_PROVIDER_*",
+    ]],
 };
 
 static PROGRAM: EventProgram = EventProgram {

@@ -1,17 +1,24 @@
 //! `gemini-cli`: Gemini CLI, run as a program.
 
 use evalrig_core::reader::{Options, ReadResult};
+use evalrig_core::syntax::fields::Field;
 
-use crate::agent::clean_home::{HomeLayout, LoginFile, LoginPart};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::event_agent::EventProgram;
+use crate::agent::login::{LoginFile, LoginPart};
+use crate::agent::model_variables;
+use crate::agent::turn_limit::{TurnLimit, TurnSetting};
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
-use super::{EventProvider, PERMITTED_AGENT_FIELDS, Provider, ProviderSettings};
+use super::{
+    ARGS, BYPASS_PERMISSIONS, CWD, ENV, EXECUTABLE, EventProvider, MAX_TURNS, MODEL, Provider,
+    ProviderSettings,
+};
 
 pub static PROVIDER: Provider = Provider {
     name: "gemini-cli",
-    fields: PERMITTED_AGENT_FIELDS,
+    fields: FIELDS,
     retries: 0,
     files: FilesMode::Paths,
     key_variables: &[],
@@ -20,6 +27,8 @@ the events it prints. It does not report a cost; set `price` to compute one. Als
 
 Every tool is allowed by default, because Gemini CLI does not even offer tools that it would have to ask for.
 With `bypass_permissions: false` choose a mode yourself, such as `args: [--approval-mode, plan]`.
+Reaching `max_turns` is not an error: the conversation up to that point is graded. It needs another `home` than
+`user`, and settings of the project go before it.
 
 ```yaml
 targets:
@@ -32,8 +41,10 @@ targets:
     read,
 };
 
+static FIELDS: &[Field] = &[EXECUTABLE, MODEL, ARGS, CWD, ENV, MAX_TURNS, BYPASS_PERMISSIONS];
+
 static HOME: HomeLayout = HomeLayout {
-    settings: None,
+    settings: Some(("GEMINI_CLI_HOME", "")),
     logins: &[
         LoginFile::whole(".gemini/oauth_creds.json"),
         LoginFile::whole(".gemini/google_accounts.json"),
@@ -44,7 +55,7 @@ static HOME: HomeLayout = HomeLayout {
             part: LoginPart::Value(&["security", "auth"]),
         },
     ],
-    variables: &["GEMINI_*", "GOOGLE_*"],
+    variables: &[model_variables::GOOGLE, &["GEMINI_API_KEY_AUTH_MECHANISM"]],
 };
 
 static PROGRAM: EventProgram = EventProgram {
@@ -52,6 +63,12 @@ static PROGRAM: EventProgram = EventProgram {
     model_flag: "-m",
     directory_flag: Some("--include-directories"),
     bypass: Some((&["--yolo"], true)),
+    // It has no flag for it.
+    turns: Some(TurnLimit::Setting(TurnSetting {
+        file: ".gemini/settings.json",
+        keys: &["model", "maxSessionTurns"],
+        exit_code: 53,
+    })),
     unreported: format::gemini::UNREPORTED,
     ..EventProgram::new("gemini", &HOME, || Box::new(StreamReader::new(&format::gemini::FORMAT)))
 };
@@ -64,7 +81,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
 mod tests {
     use super::*;
     use crate::setting::Setting;
-    use crate::target::testing::{faults, settings};
+    use crate::target::testing::settings;
 
     #[test]
     fn every_tool_is_allowed_by_default() {
@@ -81,8 +98,8 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_names() {
-        let found = faults("provider: gemini-cli, max_turns: 3");
-        assert_eq!(found, ["unknown field `max_turns`"]);
+    fn turns_can_be_limited() {
+        let read: EventProvider = settings("provider: gemini-cli, max_turns: 3");
+        assert_eq!(read.max_turns, Some(Setting::Given(3)));
     }
 }

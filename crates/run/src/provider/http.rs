@@ -29,8 +29,8 @@ pub static PROVIDER: Provider = Provider {
 messages. Without `body` it is `{"prompt": "{{ prompt }}"}`.
 
 `answer`, `tool_calls`, `cost` and the `tokens` say where a value is in the reply: a JSON Pointer
-(`/output/0/text`) or a JSONPath of names and indexes (`$.output[0].text`). What has no place is not
-measured. A tool call is `{tool or name, args, arguments or input, output}`.
+(`/output/0/text`) or a JSONPath of names and indexes (`$.output[0].text`). What has no place, or is
+not there in a reply, is not measured; `[]` and `null` at the place of `tool_calls` mean that none were made. A tool call is `{tool or name, args, arguments or input, output}`.
 
 ```yaml
 targets:
@@ -188,6 +188,10 @@ impl Agent for ReplyAgent {
         Box::pin(self.respond(request))
     }
 
+    fn account(&self) -> Option<String> {
+        Some(self.endpoint.account())
+    }
+
     fn unreported(&self) -> Vec<Unreported> {
         let missing = |is_missing: bool, what, cause, remedy| {
             is_missing.then_some(Unreported { what, cause, remedy })
@@ -246,10 +250,11 @@ impl ReplyAgent {
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_json(JsonStyle::Compact),
         };
-        let mut transcript = match &self.tool_calls {
+        let mut transcript = match self.tool_calls.as_ref().and_then(|place| place.find(&reply)) {
+            // A reply that lacks the place does not say that no tool was called.
             None => Transcript::of_text(answer),
-            Some(place) => {
-                let calls = place.find(&reply).cloned().unwrap_or(Value::Null);
+            Some(calls) => {
+                let calls = calls.clone();
                 let said = Map::new().with("role", "assistant").with("content", answer);
                 let said = Value::Map(said.with("tool_calls", calls));
                 let read = messages::read_value(Value::List(vec![said]));
@@ -444,6 +449,13 @@ mod tests {
         assert_eq!(read.skills.used.unwrap()[0].name, "csv");
         let read = agent(None).read(reply).unwrap();
         assert_eq!((read.calls, read.skills.used), (None, None));
+        for (calls, count) in
+            [("", None), (r#","calls":null"#, Some(0)), (r#","calls":[]"#, Some(0))]
+        {
+            let read = agent(Some("/calls")).read(&format!(r#"{{"out":"a"{calls}}}"#)).unwrap();
+            assert_eq!(read.calls.map(|calls| calls.len()), count, "{calls}");
+            assert_eq!(read.skills.used.is_some(), count.is_some(), "{calls}");
+        }
         let data = agent(None).read(r#"{"out":{"a":1}}"#).unwrap();
         assert_eq!((data.answer.as_str(), data.tokens), (r#"{"a":1}"#, None));
     }

@@ -407,7 +407,7 @@ impl MockAgent {
         };
         let mut transcript = Transcript::of_messages(messages(&response.calls, text));
         transcript.calls = Some(response.calls.clone());
-        transcript.skills.used = Some(uses_in(&response.calls));
+        transcript.skills.used = uses_in(&response.calls);
         transcript.tokens = response.tokens;
         transcript.cost_usd = response.cost_usd;
         transcript.duration_ms = Some(response.duration_ms);

@@ -16,6 +16,8 @@ mod opencode;
 mod pi;
 pub(crate) mod replay;
 
+pub use acp::read_conversation;
+
 use std::any::Any;
 use std::fmt::Debug;
 
@@ -24,9 +26,11 @@ use evalrig_core::reader::{Options, ReadResult, Template};
 use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::agent::Agent;
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV};
 use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram};
-use crate::setting::{ConnectContext, FilesMode, Setting, option};
+use crate::agent::turn_limit::TurnLimit;
+use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 
 /// Every provider, in the order of spec 9.3.
 pub static PROVIDERS: &[&Provider] = &[
@@ -121,19 +125,43 @@ impl ProviderSettings for EventProvider {
         self.options.model.as_ref()
     }
 
+    fn home_layout(&self) -> Option<&'static HomeLayout> {
+        Some(self.program.home)
+    }
+
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[ArmSetting::Model, ArmSetting::Args]
+    }
+
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
-        let mut flags = Vec::new();
-        if let (Some(flag), Some(turns)) = (self.program.turns_flag, &self.max_turns) {
+        let (mut flags, mut settings) = (Vec::new(), None);
+        if let (Some(limit), Some(turns)) = (self.program.turns, &self.max_turns) {
             let turns = context.integer(turns, 1, u64::MAX)?;
-            flags.extend([flag.to_owned(), turns.to_string()]);
+            match limit {
+                TurnLimit::Flag(flag) => flags.extend([flag.to_owned(), turns.to_string()]),
+                TurnLimit::Setting(setting) => {
+                    refuse_user_home(context)?;
+                    settings = Some((setting, turns));
+                }
+            }
         }
         if let Some((bypass, default)) = self.program.bypass
             && self.is_bypassed(context, default)?
         {
             flags.extend(bypass.iter().map(|flag| (*flag).to_owned()));
         }
-        self.options.connect(self.program, flags, context)
+        self.options.connect(self.program, flags, settings, context)
     }
+}
+
+/// Nothing is written into the home directory of the user.
+fn refuse_user_home(context: &ConnectContext<'_>) -> Result<(), Diagnostic> {
+    let Some(home) = &context.common.confinement.home else { return Ok(()) };
+    if context.text(home)? != "user" {
+        return Ok(());
+    }
+    let message = "`max_turns` of this agent is a setting in its home, which cannot be `user`";
+    Err(unusable(home.span(), message))
 }
 
 const EXECUTABLE: Field = Field::new(
@@ -151,13 +179,33 @@ static PERMITTED_AGENT_FIELDS: &[Field] = &[EXECUTABLE, MODEL, ARGS, CWD, ENV, B
 const BYPASS_PERMISSIONS: Field =
     Field::new("bypass_permissions", Shape::Boolean, "allow every tool without asking");
 
+const MAX_TURNS: Field =
+    Field::new("max_turns", Shape::Integer { min: 1, max: u64::MAX }, "maximum number of turns");
+
 const MODEL: Field = Field::new("model", Shape::NonEmptyText, "model to use");
+
+/// A setting of an arm that is up to the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArmSetting {
+    Model,
+    Args,
+}
 
 /// The options of one target, read by its provider.
 pub trait ProviderSettings: Any + Debug + Send + Sync {
     /// The model that records name (spec 9.5).
     fn model(&self) -> Option<&Template> {
         None
+    }
+
+    /// What the agent keeps below the home directory, if that is known.
+    fn home_layout(&self) -> Option<&'static HomeLayout> {
+        None
+    }
+
+    /// What an arm can change of the agent.
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[]
     }
 
     /// Makes the agent. Fails with a diagnostic at the setting that cannot be used.

@@ -10,7 +10,7 @@ use crate::agent::price::PriceSource;
 use crate::agent::service::ServiceOptions;
 use crate::setting::{ConnectContext, FilesMode, Secret, option, unusable};
 
-use super::{MODEL, Provider, ProviderSettings};
+use super::{ArmSetting, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "openai",
@@ -72,6 +72,10 @@ struct OpenAi {
 impl ProviderSettings for OpenAi {
     fn model(&self) -> Option<&Template> {
         Some(&self.service.model)
+    }
+
+    fn arm_settings(&self) -> &'static [ArmSetting] {
+        &[ArmSetting::Model]
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {

@@ -2,8 +2,10 @@
 
 use evalrig_core::reader::{Options, ReadResult};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::event_agent::EventProgram;
+use crate::agent::login::LoginFile;
+use crate::agent::model_variables;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -36,7 +38,14 @@ targets:
 static HOME: HomeLayout = HomeLayout {
     settings: None,
     logins: &[LoginFile::whole(".local/share/opencode/auth.json")],
-    variables: &["OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*"],
+    variables: &[
+        model_variables::ANTHROPIC,
+        model_variables::OPENAI,
+        model_variables::GOOGLE,
+        model_variables::OPENROUTER,
+        // Its own key, and what evalrig sets by default.
+        &["OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE"],
+    ],
 };
 
 static PROGRAM: EventProgram = EventProgram {

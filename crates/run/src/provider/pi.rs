@@ -2,8 +2,10 @@
 
 use evalrig_core::reader::{Options, ReadResult};
 
-use crate::agent::clean_home::{HomeLayout, LoginFile};
+use crate::agent::clean_home::HomeLayout;
 use crate::agent::event_agent::{EventProgram, append_system_prompt};
+use crate::agent::login::LoginFile;
+use crate::agent::model_variables;
 use crate::format::{self, StreamReader};
 use crate::setting::FilesMode;
 
@@ -32,7 +34,12 @@ targets:
 static HOME: HomeLayout = HomeLayout {
     settings: Some(("PI_CODING_AGENT_DIR", ".pi/agent")),
     logins: &[LoginFile::whole(".pi/agent/auth.json")],
-    variables: &["PI_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*"],
+    variables: &[
+        model_variables::ANTHROPIC,
+        model_variables::OPENAI,
+        model_variables::GOOGLE,
+        model_variables::OPENROUTER,
+    ],
 };
 
 static PROGRAM: EventProgram = EventProgram {

@@ -1,21 +1,26 @@
 //! `replay`: answers from an earlier run.
 
+mod given_answers;
 mod results_file;
 mod store;
 
 use camino::Utf8Path;
 use evalrig_core::diagnostic::Diagnostic;
+use evalrig_core::model::Transcript;
 use evalrig_core::reader::{Options, ReadResult, Template, wrong_type};
 use evalrig_core::source::EntryKind;
 use evalrig_core::syntax::fields::{Field, INVALID_OPTION, Shape, shorten};
 use evalrig_core::syntax::{Node, Scalar};
 
-use crate::agent::Agent;
-use crate::results::ReadError;
+use crate::agent::{Agent, AttemptFault};
+use crate::results::{ReadError, Row};
 use crate::runlog::{RecordFinder, Store};
 use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 
+pub(crate) use given_answers::GivenAnswers;
 use results_file::RowAgent;
+#[cfg(feature = "queue")]
+pub(crate) use results_file::transcript as recorded_transcript;
 use store::StoreAgent;
 
 use super::{Provider, ProviderSettings};
@@ -112,6 +117,11 @@ impl ProviderSettings for Replay {
 pub(crate) fn replay_target(results: &Utf8Path, target: &str) -> Result<Box<dyn Agent>, ReadError> {
     let agent = RowAgent::open(results.to_owned(), target, Some(target.to_owned()))?;
     Ok(Box::new(agent))
+}
+
+/// The answer of a stored row, as it is graded again.
+pub(crate) fn stored_transcript(row: Row) -> Result<Transcript, AttemptFault> {
+    results_file::transcript(row)
 }
 
 fn run_named(text: &str) -> Option<RunChoice> {

@@ -1,16 +1,20 @@
 //! The options that every target takes (spec 9.1).
 
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::evidence::FilesMode;
-use evalrig_core::model::{Map, Number, OnTimeout, SkillSource};
+use evalrig_core::model::{Map, Number, OnTimeout, SkillSource, Votes};
 use evalrig_core::read::read_skills;
 use evalrig_core::reader::{Options, ReadResult, Template};
-use evalrig_core::syntax::fields::{Field, Shape};
+use evalrig_core::syntax::fields::{Field, INVALID_OPTION, MISSING_OPTION, Shape};
 
 use super::confinement::{
     ConfinementOptions, HOME, IMAGE, LOGIN, NETWORK, SANDBOX, read_confinement,
 };
 use super::option;
 use super::value::Setting;
+
+/// Of requests and tokens.
+const MOST_PER_MINUTE: u64 = 1_000_000_000;
 
 const AMOUNT: Shape = Shape::Number { min: 0.0, max: f64::MAX };
 
@@ -20,6 +24,27 @@ pub static PRICE: &[Field] = &[
     Field::new("output", AMOUNT, "USD per million output tokens").required(),
     Field::new("cached", AMOUNT, "USD per million cached input tokens; default: `input`"),
 ];
+
+/// How often a service may be called.
+pub static RATE: &[Field] = &[
+    Field::new(
+        "requests_per_minute",
+        Shape::Integer { min: 1, max: MOST_PER_MINUTE },
+        "requests per minute, of all processes that use the same service and key",
+    ),
+    Field::new(
+        "tokens_per_minute",
+        Shape::Integer { min: 1, max: MOST_PER_MINUTE },
+        "input and output tokens per minute, likewise",
+    ),
+];
+
+/// What holds when the target is a judge.
+pub static JUDGE: &[Field] = &[Field::new(
+    "votes",
+    Shape::Integer { min: 1, max: Votes::MOST },
+    "how often it reads an answer, an odd number",
+)];
 
 /// Options of every target. `Ref("provider")` is one of the names in `PROVIDERS`.
 pub static COMMON: &[Field] = &[
@@ -64,6 +89,11 @@ pub static COMMON: &[Field] = &[
         Shape::Fields(PRICE),
         "price in USD per million tokens; wins over a cost that the provider reports",
     ),
+    Field::new(
+        "rate",
+        Shape::Fields(RATE),
+        "how often the service may be called, by all processes of this machine together",
+    ),
     HOME,
     LOGIN,
     SANDBOX,
@@ -79,6 +109,12 @@ pub static COMMON: &[Field] = &[
         Shape::Choice(FilesMode::WORDS),
         "how attached files are passed on; default `inline`, for agent programs `paths`",
     ),
+    Field::new(
+        "votes",
+        Shape::Integer { min: 1, max: Votes::MOST },
+        "as a judge: how often it reads an answer, an odd number, unless the assertion says it; default 1",
+    ),
+    Field::new("judge", Shape::Fields(JUDGE), "`{votes: 3}` is the same as `votes: 3`"),
     Field::new("allow_empty", Shape::Boolean, "grade an empty answer; default false"),
     Field::new(
         "on_timeout",
@@ -100,6 +136,13 @@ pub struct Price {
     pub cached: Option<Setting<Number>>,
 }
 
+/// `rate` as written; at least one is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateOptions {
+    pub requests_per_minute: Option<Setting<u64>>,
+    pub tokens_per_minute: Option<Setting<u64>>,
+}
+
 /// Options as written; the provider or the run has the defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Common {
@@ -110,9 +153,11 @@ pub struct Common {
     /// Strings in it keep their references.
     pub config: Map,
     pub price: Option<Price>,
+    pub rate: Option<RateOptions>,
     pub confinement: ConfinementOptions,
     pub skills: Option<Vec<SkillSource>>,
     pub files: Option<Setting<FilesMode>>,
+    pub votes: Option<Setting<u64>>,
     pub allow_empty: Option<Setting<bool>>,
     pub on_timeout: Option<Setting<OnTimeout>>,
     pub stop_on_trigger: Option<Setting<bool>>,
@@ -125,10 +170,12 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
     let max_concurrency = option::integer(options, "max_concurrency", 1, u64::MAX);
     let config = options.map("config");
     let price = options.nested("price", PRICE, read_price);
+    let rate = options.nested("rate", RATE, read_rate);
     let confinement = read_confinement(options);
     let skills = options.get("skills");
     let skills = skills.and_then(|entry| read_skills(options.reader, &entry));
     let files = option::choice(options, "files");
+    let votes = read_votes(options);
     let allow_empty = option::boolean(options, "allow_empty");
     let on_timeout = option::choice(options, "on_timeout");
     let stop_on_trigger = option::boolean(options, "stop_on_trigger");
@@ -139,13 +186,40 @@ pub(crate) fn read_common(options: &mut Options<'_, '_, '_>) -> ReadResult<Commo
         max_concurrency: max_concurrency?,
         config: config?.unwrap_or_default(),
         price: price?,
+        rate: rate?,
         confinement: confinement?,
         skills,
         files: files?,
+        votes: votes?,
         allow_empty: allow_empty?,
         on_timeout: on_timeout?,
         stop_on_trigger: stop_on_trigger?,
     })
+}
+
+/// `votes`, or `votes` of `judge`.
+fn read_votes(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Setting<u64>>> {
+    let own = read_odd(options);
+    let nested = options.nested("judge", JUDGE, read_odd);
+    let (own, nested) = (own?, nested?.flatten());
+    match (options.get("votes"), options.get("judge")) {
+        (Some(votes), Some(judge)) if own.is_some() && nested.is_some() => {
+            Err(options.conflict(&votes, &judge, "keep one of them"))
+        }
+        _ => Ok(own.or(nested)),
+    }
+}
+
+fn read_odd(options: &mut Options<'_, '_, '_>) -> ReadResult<Option<Setting<u64>>> {
+    let number = option::integer(options, "votes", 1, Votes::MOST)?;
+    if let (Some(Setting::Given(even)), Some(entry)) = (&number, options.get("votes"))
+        && Votes::new(*even).is_none()
+    {
+        let message = format!("`votes` is {even}, an even number, which can have no majority");
+        let span = entry.value.span();
+        return Err(options.report(Diagnostic::new(&INVALID_OPTION, span, message)));
+    }
+    Ok(number)
 }
 
 fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
@@ -154,6 +228,18 @@ fn read_price(options: &mut Options<'_, '_, '_>) -> ReadResult<Price> {
     let output = option::required(options, "output", option::amount);
     let cached = option::amount(options, "cached");
     Ok(Price { input: input?, output: output?, cached: cached? })
+}
+
+fn read_rate(options: &mut Options<'_, '_, '_>) -> ReadResult<RateOptions> {
+    let most = MOST_PER_MINUTE;
+    let requests = option::integer(options, "requests_per_minute", 1, most);
+    let tokens = option::integer(options, "tokens_per_minute", 1, most);
+    let rate = RateOptions { requests_per_minute: requests?, tokens_per_minute: tokens? };
+    if rate.requests_per_minute.is_none() && rate.tokens_per_minute.is_none() {
+        let message = "`rate` needs `requests_per_minute` or `tokens_per_minute`";
+        return Err(options.report(Diagnostic::new(&MISSING_OPTION, options.head(), message)));
+    }
+    Ok(rate)
 }
 
 #[cfg(test)]
@@ -206,6 +292,16 @@ mod tests {
             ("on_timeout: pass", "`on_timeout` cannot be `pass`"),
             ("allow_empty: 1", "`allow_empty` takes a boolean, found a number"),
             ("price: 1", "`price` takes a mapping, found a number"),
+            ("votes: 2", "`votes` is 2, an even number, which can have no majority"),
+            ("judge: {votes: 0}", "`votes` takes an integer from 1 to 99, found 0"),
+            ("judge: big", "`judge` takes a mapping, found a string"),
+            ("votes: 3, judge: {votes: 3}", "`votes` and `judge` exclude each other"),
+            ("rate: {}", "`rate` needs `requests_per_minute` or `tokens_per_minute`"),
+            ("rate: 1", "`rate` takes a mapping, found a number"),
+            (
+                "rate: {requests_per_minute: 0}",
+                "`requests_per_minute` takes an integer from 1 to 1000000000, found 0",
+            ),
             ("price: {input: 1}", "`price` needs `output`"),
             ("price: {input: -1, output: 1}", "`input` takes a number of at least 0, found -1"),
             (

@@ -17,7 +17,7 @@ pub use connect::ConnectContext;
 pub(crate) use connect::unusable;
 pub use evalrig_core::evidence::FilesMode;
 pub(crate) use every_target::read_common;
-pub use every_target::{COMMON as TARGET_FIELDS, Common, PRICE, Price};
+pub use every_target::{COMMON as TARGET_FIELDS, Common, PRICE, Price, RATE, RateOptions};
 pub(crate) use option::entries_of;
 pub use secret::Secret;
 pub use value::Setting;

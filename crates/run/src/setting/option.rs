@@ -6,7 +6,7 @@ use evalrig_core::reader::{Options, ReadResult, Reported, Template, all_read};
 use evalrig_core::source::Spanned;
 use evalrig_core::syntax::Node;
 
-use super::secret::{Secret, literal_secret};
+use super::secret::{Secret, literal_secret, secrets_in_arguments};
 use super::value::Setting;
 
 /// An option that must be present.
@@ -47,6 +47,20 @@ pub fn required_template(options: &mut Options<'_, '_, '_>, name: &str) -> ReadR
 pub fn templates(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Vec<Template>> {
     let items = options.texts(name)?.unwrap_or_default();
     Ok(items.into_iter().map(as_template).collect())
+}
+
+/// Arguments of a program, which others can see.
+pub fn arguments(options: &mut Options<'_, '_, '_>, name: &str) -> ReadResult<Vec<Template>> {
+    let arguments = templates(options, name)?;
+    warn_of_secrets(options, name, &arguments);
+    Ok(arguments)
+}
+
+/// Warns of secrets in arguments of a program.
+pub fn warn_of_secrets(options: &mut Options<'_, '_, '_>, name: &str, arguments: &[Template]) {
+    for warning in secrets_in_arguments(name, arguments) {
+        options.report(warning);
+    }
 }
 
 fn as_template(text: Spanned<String>) -> Template {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use evalrig_core::reader::Template;
-use evalrig_core::secrets::Secrets;
+use evalrig_core::secrets::{Secrets, is_secret_name};
 use evalrig_core::syntax::{Node, Scalar};
 
 use crate::provider::key_variables;
@@ -70,7 +70,17 @@ pub(super) fn secrets_of(root: Node<'_>) -> FileSecrets {
 fn notice(secrets: &mut FileSecrets, key: &str, value: Node<'_>) {
     match key {
         "api_key" => add(secrets, value),
-        "base_url" | "endpoint" => add_url(secrets, value),
+        "base_url" | "endpoint" | "url" => add_url(secrets, value),
+        "command" => add_command(secrets, value),
+        "env" => {
+            let entries = value.written_entries();
+            for (_, variable) in entries.filter(|(name, value)| {
+                let name = name.scalar_text().unwrap_or("");
+                is_secret_name(name) && matches!(value.scalar(), Some(Scalar::Str(_)))
+            }) {
+                add(secrets, variable);
+            }
+        }
         "headers" => {
             for (_, header) in value.written_entries() {
                 // `x-debug: true` would redact the word `true` in every text.
@@ -92,10 +102,47 @@ pub(super) fn is_secret_option(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
+/// Words after an option such as `--api-key`, assignments such as `API_KEY=…`, and addresses.
+fn add_command(secrets: &mut FileSecrets, command: Node<'_>) {
+    let words = command.items().filter_map(|item| Some((item.scalar_text()?.to_owned(), item)));
+    let mut words: Vec<(String, Node<'_>)> = words.collect();
+    if let Some(line) = command.scalar_text() {
+        // Roughly what the shell makes of it: a secret with a space in it is quoted as a whole.
+        let line = line.replace("${{ ", "${{").replace(" }}", "}}");
+        let parts = line.split_whitespace();
+        words.extend(parts.map(|word| (word.trim_matches(['\'', '"']).to_owned(), command)));
+    }
+    let mut is_value = false;
+    for (word, node) in words {
+        let word = word.as_str();
+        let is_option = word.starts_with('-');
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        if !value.is_empty() && names_secret(name) {
+            add_text(secrets, value.trim_matches(['\'', '"']), node);
+        } else if is_value && !is_option {
+            add_text(secrets, word, node);
+        } else if word.contains("://") {
+            add_url_text(secrets, word, node);
+        }
+        is_value = is_option && value.is_empty() && names_secret(word);
+    }
+}
+
+/// `--api-key` and `API_KEY`, but not `--max-tokens` and `--key-file`.
+fn names_secret(option: &str) -> bool {
+    let name = option.trim_start_matches('-');
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let last = name.rsplit(['-', '_']).next().unwrap_or(name).to_ascii_lowercase();
+    name.chars().all(is_name) && last != "tokens" && is_secret_name(&last)
+}
+
 fn add(secrets: &mut FileSecrets, value: Node<'_>) {
-    let Some(text) = value.scalar_text() else {
-        return;
-    };
+    if let Some(text) = value.scalar_text() {
+        add_text(secrets, text, value);
+    }
+}
+
+fn add_text(secrets: &mut FileSecrets, text: &str, value: Node<'_>) {
     // The name of a variable is not secret.
     let template = Template::new(text, value.span());
     if template.has_references() {
@@ -106,9 +153,12 @@ fn add(secrets: &mut FileSecrets, value: Node<'_>) {
 }
 
 fn add_url(secrets: &mut FileSecrets, value: Node<'_>) {
-    let Some(text) = value.scalar_text() else {
-        return;
-    };
+    if let Some(text) = value.scalar_text() {
+        add_url_text(secrets, text, value);
+    }
+}
+
+fn add_url_text(secrets: &mut FileSecrets, text: &str, value: Node<'_>) {
     let template = Template::new(text, value.span());
     if template.has_references() {
         secrets.referring_urls.push(template)
@@ -151,6 +201,28 @@ mod tests {
         let shown = secrets
             .redact("key-from-anchor header-value token-value /home/me12 ${{ SOME_VARIABLE }}");
         assert_eq!(shown, "*** *** *** /home/me12 ${{ SOME_VARIABLE }}");
+    }
+
+    #[test]
+    fn secrets_in_variables_addresses_and_commands_are_redacted() {
+        let read = read(
+            "targets:\n\
+             - {name: a, provider: cli, command: x, env: {KEY: hidden-01, API_KEY: hidden-02, MAX_KEYS: 16}}\n\
+             - {name: b, provider: http, url: 'http://me:hidden-03@h/ask', answer: /a}\n\
+             - {name: c, provider: cli, command: [sh, --api-key, hidden-04, --token=hidden-05, --max-tokens, '4000', --key-file, key.pem]}\n\
+             - {name: d, provider: cli, command: \"API_KEY='hidden-06' ./agent --password hidden-07 --key --verbose 'http://me:hidden-08@h'\"}\n\
+             - {name: e, provider: cli, command: [./agent, --api-key, '${{ SESAME }}']}\n",
+        );
+        let targets = read.targets.unwrap();
+        let secrets = targets.secrets();
+        for number in 1..9 {
+            let text = format!("hidden-0{number}");
+            assert_eq!(secrets.redact(&text), "***", "{text}");
+        }
+        let plain = "16 4000 key.pem --verbose ./agent sh http://h";
+        assert_eq!(secrets.redact(plain), plain);
+        let filled = targets.secrets_with(&|name| (name == "SESAME").then(|| "open-it".to_owned()));
+        assert_eq!(filled.redact("open-it"), "***");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use evalrig_core::syntax::edit::raw_value;
 use evalrig_core::syntax::fields::is_free;
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 use super::entry::Target;
 use super::hidden::is_secret_option;
 
@@ -24,6 +26,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "max_concurrency",
     "workers",
     "price",
+    "rate",
     "api_key",
 ];
 
@@ -73,7 +76,7 @@ impl Target {
         // A default may change with the version of the provider, so it is written out.
         counted.insert("provider", self.provider.name);
         let text = Value::Map(counted).to_json(JsonStyle::Sorted);
-        Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hex(&Sha256::digest(text)))
     }
 }
 

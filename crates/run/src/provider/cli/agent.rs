@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{FaultKind, Transcript};
+use evalrig_core::model::{FaultKind, Message, Transcript};
 use evalrig_core::source::{Files as _, Reach};
 
 use crate::agent::clean_home::HomeLayout;
@@ -17,7 +17,7 @@ use crate::agent::process::{
 };
 use crate::agent::program_files::{files_of_arguments, files_of_script};
 use crate::agent::shell::script;
-use crate::agent::stream::{WatchedStream, broken_off};
+use crate::agent::stream::{WatchedStream, broken_off, transcript_of};
 use crate::agent::{
     Agent, AttemptFault, Pending, Request, Retry, StopRule, StreamFault, Unreported, text,
 };
@@ -64,6 +64,20 @@ impl Agent for CliAgent {
         Some(&self.cwd)
     }
 
+    fn program(&self) -> Option<&str> {
+        match &self.command {
+            CliCommand::Argv(argv) => match argv.first().map(Vec::as_slice) {
+                Some([CommandPart::Text(program)]) => Some(program),
+                _ => None,
+            },
+            CliCommand::Shell(_) => None,
+        }
+    }
+
+    fn needs_workspace(&self) -> bool {
+        self.command.mentions(Placeholder::Workspace)
+    }
+
     fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
         Some(match &self.command {
             CliCommand::Argv(argv) => files_of_arguments(&self.cwd, argv),
@@ -92,16 +106,50 @@ impl CliAgent {
         let program = self.program(request, &values)?;
         let launch = program.launch(self, request)?;
         let spec = launch.spec(request, stdin.as_deref(), self.output_limit());
-        match self.format.and_then(OutputFormat::events) {
-            Some(events) if values.output_file.is_empty() => {
-                self.run_agent(&spec, events, request.stop).await
-            }
-            _ => {
-                let ended = run(&spec).await?;
-                self.check_exit(ended.status, &ended.stderr)?;
-                self.read(&values, &ended)
-            }
+        let Some(events) = self.format.and_then(OutputFormat::events) else {
+            let ended = run(&spec).await?;
+            self.check_exit(ended.status, &ended.stderr)?;
+            return self.read(&values, &ended);
+        };
+        let mut asked = if values.output_file.is_empty() {
+            self.run_agent(&spec, events, request.stop).await
+        } else {
+            let ended = run(&spec).await?;
+            self.check_exit(ended.status, &ended.stderr)?;
+            self.read(&values, &ended)
+        };
+        if let Some(transcript) = transcript_of(&mut asked) {
+            self.add_explicit_skill(events, &values.prompt, request, transcript);
         }
+        asked
+    }
+
+    /// A skill that the prompt names. Whether a program passes on a prompt that it has from elsewhere is not
+    /// known.
+    fn add_explicit_skill(
+        &self,
+        events: &EventFormat,
+        prompt: &str,
+        request: &Request<'_>,
+        transcript: &mut Transcript,
+    ) {
+        if self.gives_prompt() {
+            if let Some(skill) = (events.explicit_skill)(prompt) {
+                transcript.skills.add_explicit(skill);
+            }
+        } else if let Some(asked) = request.messages.last().and_then(Message::text)
+            && let Some(skill) = (events.explicit_skill)(&asked)
+            && transcript.skills.is_offered(skill)
+        {
+            transcript.skills.used = None;
+        }
+    }
+
+    /// Whether the program gets the prompt as a text.
+    fn gives_prompt(&self) -> bool {
+        self.stdin == StdinMode::Prompt
+            || self.command.mentions(Placeholder::Prompt)
+            || self.command.mentions(Placeholder::PromptFile)
     }
 
     /// Reads the events of an agent as they come.
@@ -132,10 +180,7 @@ impl CliAgent {
 
     /// Rendered only if it is used: otherwise an unreadable file would be a fault for nothing.
     fn prompt(&self, request: &Request<'_>) -> Result<String, AttemptFault> {
-        let is_needed = self.stdin == StdinMode::Prompt
-            || self.command.mentions(Placeholder::Prompt)
-            || self.command.mentions(Placeholder::PromptFile);
-        if is_needed { text::prompt(request, self.files) } else { Ok(String::new()) }
+        if self.gives_prompt() { text::prompt(request, self.files) } else { Ok(String::new()) }
     }
 
     fn attached(&self, request: &Request<'_>) -> Result<Vec<Utf8PathBuf>, AttemptFault> {
@@ -155,6 +200,10 @@ impl CliAgent {
         let place = |slot, name| {
             if self.command.mentions(slot) { fresh_path(request, name) } else { Ok(String::new()) }
         };
+        if request.place.is_none() && self.needs_workspace() {
+            let message = "`{WORKSPACE}` in the command has no value: there is no workspace";
+            return Err(AttemptFault::new(FaultKind::Start, message));
+        }
         let values = PlaceholderValues {
             prompt_file: place(Placeholder::PromptFile, "prompt")?,
             output_file: place(Placeholder::OutputFile, "output")?,

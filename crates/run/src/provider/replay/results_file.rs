@@ -158,7 +158,7 @@ fn replayed(row: Row) -> Result<Transcript, AttemptFault> {
     Err(AttemptFault { so_far, ..AttemptFault::new(kind, error.message) })
 }
 
-fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
+pub(crate) fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     let mut transcript = match (row.output_messages, &row.candidate_answer) {
         (Some(values), _) => {
             let Some((messages, calls)) = read_output_messages(&values) else {
@@ -197,11 +197,13 @@ fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
     transcript.partial = row.partial;
     if let Some(agent) = row.agent {
         transcript.model = agent.model;
+        transcript.session.agent = agent.provider;
         transcript.session.version = agent.version;
         transcript.session.id = agent.session_id;
         transcript.session.stop_reason = agent.stop_reason;
         transcript.session.permission_denials = agent.permission_denials;
         transcript.session.unknown_events = agent.unknown_events;
+        transcript.session.sandbox = agent.sandbox;
     }
     Ok(transcript)
 }

@@ -160,6 +160,28 @@ mod tests {
     }
 
     #[test]
+    fn a_cost_of_0_is_unknown_if_tokens_were_used() {
+        for (tokens, cost, expected) in [
+            (Some(12), Some(0.0), None),
+            (Some(12), Some(0.5), Some(0.5)),
+            (Some(12), None, None),
+            (Some(0), Some(0.0), Some(0.0)),
+            (None, Some(0.0), Some(0.0)),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+            let store = Store::of_root(&path);
+            let spoken =
+                r#"[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]"#;
+            let run = NewRun { tokens, cost_usd: cost, ..new_run("Hello", spoken) };
+            store.record(&run).unwrap();
+            let agent = StoreAgent { finder: RecordFinder::new(store), run: RunChoice::Latest };
+            let replayed = ask(&agent, "Hi", Purpose::Case).unwrap();
+            assert_eq!(replayed.cost_usd, expected, "{tokens:?} {cost:?}");
+        }
+    }
+
+    #[test]
     fn a_logged_run_is_replayed() {
         let folder = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
