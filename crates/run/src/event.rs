@@ -16,6 +16,8 @@ pub enum Event {
     Retrying { case: usize, reason: String, seconds: f64 },
     /// A case has finished and its row is on disk.
     Finished { case: usize, row: Arc<Row> },
+    /// What a worker of a queue does; `None` if it is no longer there.
+    Worker { name: Arc<str>, text: Option<String> },
     /// Shown to the user; the run continues.
     Warning(String),
     /// No further case is started, for this reason.

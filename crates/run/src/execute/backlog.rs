@@ -20,7 +20,8 @@ impl Backlog {
     }
 
     pub(super) fn take(&self) {
-        if self.rows.fetch_sub(1, Ordering::SeqCst) == MOST_WAITING {
+        let before = self.rows.fetch_sub(1, Ordering::SeqCst);
+        if before == MOST_WAITING || before == 1 {
             self.fell.notify_waiters();
         }
     }
@@ -37,11 +38,20 @@ impl Backlog {
         self.fell.notify_waiters();
     }
 
+    /// Waits until every row is on disk and was reported.
+    pub(super) async fn wait_until_empty(&self) {
+        self.wait_for_fewer(1).await;
+    }
+
     /// Waits until another case may start. Rows of started cases are always accepted.
     pub(super) async fn wait_for_room(&self) {
+        self.wait_for_fewer(MOST_WAITING).await;
+    }
+
+    async fn wait_for_fewer(&self, count: isize) {
         loop {
             let fell = self.fell.notified();
-            if self.rows.load(Ordering::SeqCst) < MOST_WAITING {
+            if self.rows.load(Ordering::SeqCst) < count {
                 return;
             }
             fell.await;
@@ -78,6 +88,20 @@ mod tests {
         assert!(room.as_mut().now_or_never().is_none());
         backlog.take();
         assert!(room.now_or_never().is_some());
+    }
+
+    #[test]
+    fn a_round_ends_when_every_row_was_reported() {
+        let backlog = Backlog::default();
+        assert!(backlog.wait_until_empty().now_or_never().is_some());
+        backlog.add();
+        backlog.add();
+        let mut empty = Box::pin(backlog.wait_until_empty());
+        assert!(empty.as_mut().now_or_never().is_none());
+        backlog.take();
+        assert!(empty.as_mut().now_or_never().is_none());
+        backlog.take();
+        assert!(empty.now_or_never().is_some());
     }
 
     #[test]

@@ -22,11 +22,26 @@ impl Cancel {
         self.asked.load(Ordering::SeqCst) >= 1
     }
 
+    #[cfg(feature = "queue")]
+    pub(crate) fn is_asked_twice(&self) -> bool {
+        self.asked.load(Ordering::SeqCst) >= 2
+    }
+
+    /// Waits for the first request.
+    #[cfg(feature = "queue")]
+    pub(crate) async fn wait_for_first(&self) {
+        self.wait_for(1).await;
+    }
+
     /// Waits for the second request.
     pub(crate) async fn wait_for_second(&self) {
+        self.wait_for(2).await;
+    }
+
+    async fn wait_for(&self, requests: u8) {
         loop {
             let changed = self.changed.notified();
-            if self.asked.load(Ordering::SeqCst) >= 2 {
+            if self.asked.load(Ordering::SeqCst) >= requests {
                 return;
             }
             changed.await;

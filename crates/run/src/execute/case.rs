@@ -1,12 +1,13 @@
 //! Runs one case: asks the target, then grades the answer with the help of scripts and judges.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use evalrig_core::assertion::{NOT_IN_THIS_ARM, grade};
 use evalrig_core::model::{
-    Answers, AssertionGrade, Evidence, Fault, FaultKind, Grade, GradingOptions, OnTimeout, Stage,
-    Step, Test, Transcript, WorkspaceFiles,
+    Answers, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions, OnTimeout, Stage, Step,
+    Test, Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 use futures_util::future::join_all;
@@ -14,21 +15,24 @@ use futures_util::future::join_all;
 use crate::agent::{AttemptFault, ConversationTurn, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
 use crate::event::Event;
-use crate::results::{CaseKey, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
+use crate::results::{CaseKey, JudgeReply, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
 use crate::setting::FilesMode;
-use crate::workspace::{CaseWorkspace, KeptWorkspace};
+use crate::workspace::CaseWorkspace;
 
 use super::answer_memory::MemoryShare;
+use super::ask_guard::AskGuard;
 use super::case_answers::JudgeCalls;
+use super::case_judges::CaseJudges;
 use super::case_scratch::CaseScratch;
-use super::case_workspace::{AttemptWorkspaces, ChainState};
-use super::connected_target::ConnectedTarget;
+use super::case_workspace::{AttemptWorkspaces, ChainState, StoredWorkspace};
+use super::connected_target::{AskLimits, ConnectedTarget};
 use super::job::{Job, SuiteJob, SuiteRun, UngradedAnswer};
 use super::retry::Retrying;
 use super::row_sink::Durable;
 use super::rows::RowMaker;
 use super::run::RunShared;
+use super::target_variant::TargetVariant;
 
 /// A case with the job, suite and run it belongs to.
 #[derive(Clone, Copy)]
@@ -38,7 +42,11 @@ pub(super) struct CaseWork<'a> {
     pub(super) case: &'a PlannedCase,
     /// Number of the case in the plan.
     pub(super) number: usize,
+    /// Answers that only have to be graded.
+    pub(super) answered: &'a HashMap<CaseKey, UngradedAnswer>,
     pub(super) shared: &'a RunShared,
+    /// `None` if requests are always sent.
+    pub(super) guard: Option<&'a AskGuard<'a>>,
 }
 
 /// Where an answer comes from.
@@ -122,6 +130,12 @@ impl<'a> CaseWork<'a> {
         self.rows().failed(&fault, 0, None)
     }
 
+    /// The row of a case that could not be measured.
+    #[cfg(feature = "queue")]
+    pub(super) fn row_of_fault(&self, fault: &Fault) -> Row {
+        self.rows().failed(fault, 0, None)
+    }
+
     /// Never fails: faults are recorded in the row.
     pub(super) async fn run(&self, chain: &mut ChainState) -> CaseDone {
         let test = self.test();
@@ -152,7 +166,7 @@ impl<'a> CaseWork<'a> {
                 Err(failed) => {
                     chain.conversation.remember(self, failed.failure.so_far.as_deref());
                     let mut row = self.failed_row(&failed);
-                    self.end_workspaces(workspaces, &mut row, chain).await;
+                    self.end_unanswered(workspaces.as_ref(), &mut row, chain).await;
                     return row.into();
                 }
             },
@@ -166,6 +180,7 @@ impl<'a> CaseWork<'a> {
             scratch: &scratch,
             workspace: workspace.as_ref(),
             kept: kept.as_ref(),
+            replies: &answered.replies,
         };
         let (mut grades, usage) = self.grade(&answered, &mut is_kept, surroundings).await;
         self.explain_unreported(&mut grades);
@@ -173,9 +188,7 @@ impl<'a> CaseWork<'a> {
         let mut row = self.rows().graded(transcript, answered.attempts, &grades, usage);
         row.cached = (origin == AnswerOrigin::Cache).then_some(true);
         row.setup = setup;
-        if let (Some(workspace), Some(workspaces)) = (workspace, &workspaces) {
-            self.end_workspace(workspace, workspaces.keep_rule(), &mut row, chain).await;
-        }
+        self.end_workspace(workspace, workspaces.as_ref(), &mut row, chain).await;
         // The run log has runs of agents; of a cached answer it has the first one.
         let recording = self.job.options.recording.as_ref();
         let recording = recording.filter(|_| origin != AnswerOrigin::Cache);
@@ -186,25 +199,29 @@ impl<'a> CaseWork<'a> {
         CaseDone { row, logging, memory }
     }
 
+    pub(super) fn judges(&self) -> CaseJudges<'_> {
+        CaseJudges { suite: self.suite_job(), target: &self.case.target }
+    }
+
     /// Names of the skills that the agent was given; `None` if the suite is not about skills.
     fn given_skills(&self) -> Option<Vec<String>> {
         self.suite_job().variant(&self.case.target)?.skill_names()
     }
 
-    async fn end_workspaces(
+    async fn end_unanswered(
         &self,
-        workspaces: Option<AttemptWorkspaces<'_>>,
+        attempts: Option<&AttemptWorkspaces<'_>>,
         row: &mut Row,
         chain: &mut ChainState,
     ) {
-        let Some(workspaces) = workspaces else { return };
-        if let Some(workspace) = workspaces.take() {
+        let workspace = attempts.and_then(AttemptWorkspaces::take);
+        if let Some(workspace) = &workspace {
             row.workspace = workspace.changes().await.ok().as_ref().map(WorkspaceChanges::from);
-            self.end_workspace(workspace, workspaces.keep_rule(), row, chain).await;
         }
+        self.end_workspace(workspace, attempts, row, chain).await;
     }
 
-    fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>
+    pub(super) fn finished<'r>(&self, transcript: &'r Transcript, row: &'r Row) -> FinishedCase<'r>
     where
         'a: 'r,
     {
@@ -217,20 +234,6 @@ impl<'a> CaseWork<'a> {
             transcript,
             row,
             files: &suite.files,
-        }
-    }
-
-    /// Says why the target does not report something, where that is known.
-    fn explain_unreported(&self, grades: &mut [AssertionGrade]) {
-        let has_fault = |grade: &AssertionGrade| matches!(grade.grade, Grade::Errored(_));
-        if !grades.iter().any(has_fault) {
-            return;
-        }
-        let target = &self.case.target;
-        let known = self.suite_job().target(target).map(|connected| connected.unreported());
-        for one in known.unwrap_or_default() {
-            let sentence = format!("{}; {}", one.sentence(target), one.remedy);
-            explain_faults(grades, &Fault::not_reported(one.what), &sentence);
         }
     }
 
@@ -247,11 +250,7 @@ impl<'a> CaseWork<'a> {
     /// files of a workspace and the session of a conversation went with that run, so such a case runs
     /// again.
     fn earlier(&self, needs_more: bool) -> Option<&'a UngradedAnswer> {
-        if self.job.answered.is_empty() || needs_more {
-            None
-        } else {
-            self.job.answered.get(&self.key())
-        }
+        if self.answered.is_empty() || needs_more { None } else { self.answered.get(&self.key()) }
     }
 
     /// The answer from the cache; otherwise the target's, which the cache then keeps.
@@ -276,20 +275,23 @@ impl<'a> CaseWork<'a> {
         };
         let root = &self.suite_job().root;
         if let Some(CachedAnswer { transcript, attempts }) = cache.find(root, &key) {
-            return Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Cache));
+            return Ok((UngradedAnswer::new(transcript, attempts), AnswerOrigin::Cache));
         }
         let answered = self.ask_target(scratch, workspaces, turn.as_ref()).await?;
-        let UngradedAnswer { transcript, attempts } = answered;
+        let UngradedAnswer { transcript, attempts, .. } = answered;
         let answer = CachedAnswer { transcript, attempts };
         cache.store(root, &key, &self.key(), &answer);
         let CachedAnswer { transcript, attempts } = answer;
-        Ok((UngradedAnswer { transcript, attempts }, AnswerOrigin::Target))
+        Ok((UngradedAnswer::new(transcript, attempts), AnswerOrigin::Target))
     }
 
     /// `None` if it is not known what the answer depends on.
     fn answer_key(&self, cache: &AnswerCache) -> Option<AnswerKey> {
         let suite = self.suite_job();
         let connected = suite.target(&self.case.target)?;
+        if suite.variant(&self.case.target).is_some_and(TargetVariant::changes_target) {
+            return None;
+        }
         let asked = AskedCase {
             identity: connected.identity()?,
             attachments: connected.attachments(),
@@ -349,7 +351,7 @@ impl<'a> CaseWork<'a> {
                 if connected.is_stored() {
                     redact_transcript(&mut transcript, &self.job.options.secrets);
                 }
-                Ok(UngradedAnswer { transcript, attempts })
+                Ok(UngradedAnswer::new(transcript, attempts))
             }
             Err(failure) => Err(FailedAsk { failure, attempts }),
         }
@@ -391,7 +393,8 @@ impl<'a> CaseWork<'a> {
                 seconds: again.wait.as_secs_f64(),
             });
         };
-        connected.ask(request, self.job.options.retries, workspaces, &again).await
+        let limits = AskLimits { retries: self.job.options.retries, guard: self.guard };
+        connected.ask(request, limits, workspaces, &again).await
     }
 
     /// Grades in rounds; each round answers the questions of the previous one.
@@ -413,8 +416,12 @@ impl<'a> CaseWork<'a> {
             given_skills: given_skills.as_deref(),
             arm: suite.variant(&self.case.target).and_then(|variant| variant.arm.as_deref()),
         };
-        let options =
-            GradingOptions { pass: suite.thresholds.pass, judging: self.job.options.judging };
+        let judges = self.judges();
+        let options = GradingOptions {
+            pass: suite.thresholds.pass,
+            judging: self.job.options.judging,
+            readings: Some(&judges),
+        };
         let mut answers = Answers::default();
         let mut judged = JudgeCalls::default();
         loop {
@@ -440,12 +447,14 @@ pub(super) struct CaseSurroundings<'a> {
     pub(super) scratch: &'a CaseScratch<'a>,
     pub(super) workspace: Option<&'a CaseWorkspace>,
     /// Of an earlier run.
-    kept: Option<&'a KeptWorkspace>,
+    pub(super) kept: Option<&'a StoredWorkspace>,
+    /// What judges said of the answer before the run was interrupted.
+    pub(super) replies: &'a [JudgeReply],
 }
 
 impl<'a> CaseSurroundings<'a> {
     fn files(&self) -> Option<&'a dyn WorkspaceFiles> {
-        let kept = self.kept.map(|kept| kept as &dyn WorkspaceFiles);
+        let kept = self.kept.map(|kept| &kept.files as &dyn WorkspaceFiles);
         self.workspace.map(|workspace| workspace as &dyn WorkspaceFiles).or(kept)
     }
 }
@@ -464,16 +473,4 @@ fn is_silent(transcript: &Transcript) -> bool {
     let has_calls = transcript.calls.as_ref().is_some_and(|calls| !calls.is_empty());
     let has_changes = transcript.files.as_ref().is_some_and(|files| !files.is_empty());
     transcript.answer.trim().is_empty() && !has_calls && !has_changes && !transcript.partial
-}
-
-/// Replaces the message of this fault, also inside composites.
-fn explain_faults(grades: &mut [AssertionGrade], fault: &Fault, message: &str) {
-    for one in grades {
-        if let Grade::Errored(found) = &mut one.grade
-            && found == fault
-        {
-            message.clone_into(&mut found.message);
-        }
-        explain_faults(&mut one.members, fault, message);
-    }
 }

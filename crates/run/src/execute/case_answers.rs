@@ -10,13 +10,15 @@ use evalrig_core::source::{Files, is_changed};
 
 use crate::agent::{Purpose, Request};
 use crate::grade::{SCRIPT_GRACE, run_script};
-use crate::results::JudgeUsage;
+use crate::results::{JudgeReply, JudgeUsage};
 use crate::sandbox::SandboxUse;
 use crate::setting::FilesMode;
-use crate::workspace::CaseWorkspace;
+use crate::workspace::{CaseFacts, CaseWorkspace};
 
 use super::case::{CaseSurroundings, CaseWork};
+use super::case_judges::question_digest;
 use super::case_scratch::CaseScratch;
+use super::case_workspace::StoredWorkspace;
 
 impl CaseWork<'_> {
     pub(super) async fn answer(
@@ -34,10 +36,8 @@ impl CaseWork<'_> {
                 let answer = run_script(question, &environment, SCRIPT_GRACE).await;
                 (answer, None)
             }
-            Question::Judge(question) => self.ask_judge(question, call, around.scratch).await,
-            Question::Command(question) => {
-                (self.run_command(question, around.workspace).await, None)
-            }
+            Question::Judge(question) => self.ask_judge((ask, question), call, around).await,
+            Question::Command(question) => (self.run_command(question, around).await, None),
         }
     }
 
@@ -59,25 +59,50 @@ impl CaseWork<'_> {
     async fn run_command(
         &self,
         question: &CommandQuestion,
-        workspace: Option<&CaseWorkspace>,
+        around: CaseSurroundings<'_>,
     ) -> Answer {
         if let Err(fault) = self.check_unchanged(&question.overlay_files) {
             return Answer::Failed(fault);
         }
-        match workspace {
-            Some(workspace) => {
+        match (around.workspace, around.kept) {
+            (Some(workspace), _) => {
                 let connected = self.suite_job().target(&self.case.target);
                 let confinement = connected.and_then(|connected| connected.confinement());
                 let container = workspace.container();
-                let view = confinement.map(|found| found.view(Vec::new(), container));
+                let view = confinement.and_then(|found| found.view_of_checks(container));
                 let sandbox = confinement
-                    .filter(|found| found.hides_files())
                     .zip(view.as_ref())
                     .map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
                 workspace.run_command(question, sandbox).await
             }
-            None => Answer::Failed(Fault::not_measured("commands, which only `run` executes")),
+            (None, Some(kept)) => self.run_in_kept(question, kept, around.scratch).await,
+            (None, None) => {
+                let what = "commands, because the workspace was not kept (`keep: always`)";
+                Answer::Failed(Fault::not_measured(what))
+            }
         }
+    }
+
+    /// In the workspace of a stored answer.
+    async fn run_in_kept(
+        &self,
+        question: &CommandQuestion,
+        kept: &StoredWorkspace,
+        scratch: &CaseScratch<'_>,
+    ) -> Answer {
+        let (suite, test) = (self.suite_job(), self.test());
+        let facts = CaseFacts {
+            root: &suite.root,
+            suite: &suite.suite.name,
+            test_id: test.id.as_str(),
+            trial: self.case.trial,
+            attempt: 1,
+            input: &serde_json::Value::Null,
+            metadata: &serde_json::Value::Null,
+        };
+        let workspace = test.workspace.clone().unwrap_or_default();
+        let (sandbox, scratch) = (kept.sandbox.as_deref(), scratch.for_command());
+        kept.files.run_command(question, (&workspace, &facts), sandbox, &scratch).await
     }
 
     fn script_environment(&self, workspace: Option<&CaseWorkspace>) -> Vec<(String, String)> {
@@ -96,18 +121,20 @@ impl CaseWork<'_> {
 
     async fn ask_judge(
         &self,
-        question: &JudgeQuestion,
+        (ask, question): (&Ask, &JudgeQuestion),
         call: usize,
-        scratch: &CaseScratch<'_>,
+        around: CaseSurroundings<'_>,
     ) -> (Answer, Option<JudgeUsage>) {
         let suite = self.suite_job();
-        let name = question.target.as_ref();
-        let name = name.or_else(|| suite.judges.get(&self.case.target));
-        let connected = name.and_then(|name| suite.connected.get(name));
-        let Some(connected) = connected else {
+        let Some(connected) = self.judges().judge(question.target.as_deref()) else {
             let fault = Fault::new(Stage::Judge, FaultKind::Start, "no judge is configured");
             return (Answer::Failed(fault), None);
         };
+        let digest = question_digest(connected, question, &self.job.options.secrets);
+        let is_known = |known: &&JudgeReply| known.ask == ask.key && known.question == digest;
+        if let Some(known) = around.replies.iter().rfind(is_known) {
+            return (Answer::Judge(known.reply.clone()), Some(known.usage));
+        }
         let request = Request {
             purpose: Purpose::Judge,
             suite: &suite.suite.name,
@@ -120,7 +147,7 @@ impl CaseWork<'_> {
             timeout: connected.timeout(),
             attachments: FilesMode::Inline,
             files: &suite.files,
-            scratch: &scratch.for_judge(),
+            scratch: &around.scratch.for_judge(),
             home: None,
             place: None,
             confinement: None,
@@ -136,13 +163,22 @@ impl CaseWork<'_> {
                     output: transcript.tokens.map(|tokens| tokens.output),
                     cost_usd: transcript.cost_usd,
                 };
-                (Answer::Judge(transcript.answer), Some(used))
+                let (ask, question) = (ask.key.clone(), digest);
+                let reply = JudgeReply { ask, question, reply: transcript.answer, usage: used };
+                self.keep_reply(&reply).await;
+                (Answer::Judge(reply.reply), Some(used))
             }
             Err(failure) => {
                 let unknown = JudgeUsage { calls: 1, ..JudgeUsage::default() };
                 (Answer::Failed(failure.fault), (attempts > 0).then_some(unknown))
             }
         }
+    }
+
+    /// A reply costs money like an answer, so it is stored before it is used.
+    async fn keep_reply(&self, reply: &JudgeReply) {
+        let hash = self.suite_job().hash(self.case.test);
+        self.shared.wait(self.suite.sink.write_reply(&self.key(), hash, reply)).await;
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) struct CaseScratch<'a> {
     own: OnceLock<Utf8PathBuf>,
     number: usize,
     judges: AtomicUsize,
+    commands: AtomicUsize,
     /// That of the conversation.
     pub(super) home: Option<Utf8PathBuf>,
 }
@@ -21,13 +22,19 @@ pub(super) struct CaseScratch<'a> {
 impl<'a> CaseScratch<'a> {
     /// Of the case with this number, below the directory of the run.
     pub(super) fn new(shared: &'a Utf8Path, number: usize, home: Option<Utf8PathBuf>) -> Self {
-        let (own, judges) = (OnceLock::new(), AtomicUsize::new(0));
-        Self { shared, own, number, judges, home }
+        let (own, judges, commands) = (OnceLock::new(), AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { shared, own, number, judges, commands, home }
     }
 
     /// A new one for each call.
     pub(super) fn for_judge(&self) -> Utf8PathBuf {
         self.judge_path(self.judges.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// For a command that checks a stored workspace; a new one for each, which the caller removes.
+    pub(super) fn for_command(&self) -> Utf8PathBuf {
+        let count = self.commands.fetch_add(1, Ordering::Relaxed);
+        self.shared.join(format!("{}-command-{count}", self.number))
     }
 
     fn judge_path(&self, call: usize) -> Utf8PathBuf {

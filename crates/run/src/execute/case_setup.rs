@@ -5,25 +5,41 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::export::shown_workspace;
 use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Value, Workspace};
+use evalrig_core::plan::PlannedCase;
 use sha2::{Digest, Sha256};
 
 use crate::disk::tree_digest;
 use crate::lock::locked;
 use crate::results::Row;
+use crate::text::hex;
+use crate::workspace::belongs_to_evals;
 
 use super::case::CaseWork;
 use super::target_variant::TargetVariant;
 
 /// Digests of directories, each found once: at the start of the first case that needs it.
 #[derive(Debug, Default)]
-pub(crate) struct TreeDigests(Mutex<HashMap<Utf8PathBuf, Option<String>>>);
+pub(crate) struct TreeDigests(Mutex<HashMap<(Utf8PathBuf, TreeUse), Option<String>>>);
+
+/// What of a directory the agent is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum TreeUse {
+    /// Without its evals and what was recorded.
+    Skill,
+    Template,
+}
 
 impl TreeDigests {
-    fn of(&self, directory: &Utf8Path) -> Option<String> {
+    fn of(&self, directory: &Utf8Path, tree_use: TreeUse) -> Option<String> {
         let mut known = locked(&self.0);
-        let found = known.entry(directory.to_owned());
-        found.or_insert_with(|| tree_digest(directory)).clone()
+        let found = known.entry((directory.to_owned(), tree_use));
+        let digest = || match tree_use {
+            TreeUse::Skill => tree_digest(directory, &belongs_to_evals),
+            TreeUse::Template => tree_digest(directory, &|_| false),
+        };
+        found.or_insert_with(digest).clone()
     }
 }
 
@@ -39,14 +55,14 @@ impl CaseWork<'_> {
         map.insert("arm", arm_value(variant));
         let mut skills = Map::new();
         for skill in variant.skills.iter().flatten() {
-            skills.insert(skill.name.clone(), trees.of(&skill.directory)?);
+            skills.insert(skill.name.clone(), trees.of(&skill.directory, TreeUse::Skill)?);
         }
         map.insert("skills", Value::Map(skills));
         if let Some(workspace) = variant.workspace.as_ref().or(self.test().workspace.as_ref()) {
-            map.insert("workspace", workspace_value(workspace, trees)?);
+            map.insert("workspace", workspace_value(workspace, &suite.root, trees)?);
         }
         let text = Value::Map(map).to_json(JsonStyle::Sorted);
-        Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hex(&Sha256::digest(text)))
     }
 
     /// Whether all checks are about skills that the arm does not have. The agent need not be asked.
@@ -60,22 +76,43 @@ impl CaseWork<'_> {
         variant.arm.is_some() && !assertions.is_empty() && assertions.iter().all(is_absent)
     }
 
-    /// The row of an earlier run whose case was the same, as a row of this run.
+    /// The row of an earlier run whose case was the same, as a row of this run. What a turn of a
+    /// conversation answers depends on the others: they are taken over together or not at all.
     pub(super) fn reused_row(&self) -> Option<Row> {
         if self.job.reusable.is_empty() {
             return None;
         }
-        let row = self.job.reusable.get(&self.key())?;
-        let is_same = row.test_hash == self.suite_job().hash(self.case.test)
-            && row.setup.is_some()
-            && row.setup == self.setup();
+        let row = self.reusable_row()?;
+        let is_whole =
+            self.turns().all(|turn| turn.is_not_asked() || turn.reusable_row().is_some());
         let variant = self.suite_job().variant(&self.case.target)?;
-        is_same.then(|| Row {
+        is_whole.then(|| Row {
             reused: true,
             baseline_arm: variant.is_baseline,
             record: None,
             ..row.clone()
         })
+    }
+
+    fn reusable_row(&self) -> Option<&Row> {
+        let row = self.job.reusable.get(&self.key())?;
+        let is_same = row.test_hash == self.suite_job().hash(self.case.test)
+            && row.setup.is_some()
+            && row.setup == self.setup();
+        is_same.then_some(row)
+    }
+
+    fn is_not_asked(&self) -> bool {
+        self.test().skip.is_some() || self.measures_nothing()
+    }
+
+    /// The other turns of the conversation.
+    fn turns(&self) -> impl Iterator<Item = CaseWork<'_>> {
+        let is_own = |case: &PlannedCase| std::ptr::eq(case, self.case);
+        let is_conversation = self.test().conversation_id.is_some();
+        let chains = self.suite_job().chains.iter().filter(move |_| is_conversation);
+        let own = chains.filter(move |chain| chain.iter().any(is_own)).flatten();
+        own.filter(move |case| !is_own(case)).map(|case| CaseWork { case, ..*self })
     }
 }
 
@@ -92,7 +129,7 @@ fn arm_value(variant: &TargetVariant) -> Value {
 }
 
 /// `None` if something may change that has no digest, such as a branch.
-fn workspace_value(workspace: &Workspace, trees: &TreeDigests) -> Option<Value> {
+fn workspace_value(workspace: &Workspace, root: &Utf8Path, trees: &TreeDigests) -> Option<Value> {
     let is_pinned =
         |commit: &str| commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     if workspace.repos.iter().any(|repo| !is_pinned(&repo.commit)) {
@@ -100,10 +137,10 @@ fn workspace_value(workspace: &Workspace, trees: &TreeDigests) -> Option<Value> 
     }
     let mut map = Map::new();
     if let Some(template) = &workspace.template {
-        map.insert("template", trees.of(template)?);
+        map.insert("template", trees.of(template, TreeUse::Template)?);
     }
     // Where things lie does not matter, and hooks may do anything: their words must be equal.
     let settings = Workspace { template: None, ..workspace.clone() };
-    map.insert("settings", format!("{settings:?}"));
+    map.insert("settings", shown_workspace(&settings, root));
     Some(map.into())
 }

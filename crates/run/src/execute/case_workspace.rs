@@ -6,14 +6,16 @@ use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::{PlacedFile, messages_to_value, placed_files};
-use evalrig_core::model::{KeepRule, Outcome, Transcript, Workspace, WorkspaceFiles as _};
+use evalrig_core::model::{Fault, KeepRule, Outcome, Transcript, Workspace, WorkspaceFiles as _};
 use serde_json::Value;
 
+use crate::agent::launch::ProcessConfinement;
 use crate::agent::{Agent, AttemptFault, CasePlace, Pending, Request};
 use crate::event::Event;
 use crate::json::{map_to_json, to_json};
 use crate::lock::locked;
 use crate::results::Row;
+use crate::sandbox::SandboxUse;
 use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
 
 use super::case::CaseWork;
@@ -23,7 +25,10 @@ use super::conversation::ConversationState;
 /// What a chain of cases shares: tests of one conversation go on in one workspace, with one home.
 #[derive(Debug)]
 pub(super) struct ChainState {
-    workspace: Option<CaseWorkspace>,
+    /// With its rule for keeping it.
+    workspace: Option<(CaseWorkspace, KeepRule)>,
+    /// Whether a case of the chain failed or was errored.
+    has_failed: bool,
     /// The home of the agent; `None` for a single case. Removed with the chain.
     pub(super) home: Option<Utf8PathBuf>,
     pub(super) conversation: ConversationState,
@@ -44,12 +49,26 @@ impl ChainState {
     /// Of a chain with this many cases, the first of which has this number.
     pub(super) fn new(scratch: &Utf8Path, first: usize, length: usize) -> Self {
         let home = (length > 1).then(|| scratch.join(format!("home-{first}")));
-        Self { workspace: None, home, conversation: ConversationState::default(), has_next: false }
+        Self {
+            workspace: None,
+            has_failed: false,
+            home,
+            conversation: ConversationState::default(),
+            has_next: false,
+        }
     }
 
-    pub(super) fn take_workspace(&mut self) -> Option<CaseWorkspace> {
-        self.workspace.take()
+    fn note(&mut self, outcome: Outcome) {
+        self.has_failed |= matches!(outcome, Outcome::Failed | Outcome::Errored);
     }
+}
+
+/// The workspace of a stored answer.
+#[derive(Debug)]
+pub(super) struct StoredWorkspace {
+    pub(super) files: KeptWorkspace,
+    /// The sandbox that the agent ran in.
+    pub(super) sandbox: Option<String>,
 }
 
 /// Gives every attempt of a case a workspace of its own.
@@ -64,8 +83,11 @@ pub(super) struct AttemptWorkspaces<'a> {
     /// Skills: paths below the workspace, and the directories they are copied from.
     skills: Vec<(String, Utf8PathBuf)>,
     env: &'a [(String, String)],
+    confinement: Option<&'a ProcessConfinement>,
     /// Of the last attempt; before the first one, that of the conversation.
     current: Mutex<Option<CaseWorkspace>>,
+    /// Of `teardown` in workspaces of earlier attempts.
+    warnings: Mutex<Vec<String>>,
 }
 
 impl<'a> AttemptWorkspaces<'a> {
@@ -73,7 +95,7 @@ impl<'a> AttemptWorkspaces<'a> {
     /// that is given skills gets an empty one.
     pub(super) fn of(
         work: &CaseWork<'a>,
-        connected: &ConnectedTarget,
+        connected: &'a ConnectedTarget,
         chain: &mut ChainState,
     ) -> Option<Self> {
         let test = work.test();
@@ -86,20 +108,24 @@ impl<'a> AttemptWorkspaces<'a> {
         if connected.is_stored() || (written.is_none() && skills.is_none()) {
             return None;
         }
+        let mut workspace = written.cloned().unwrap_or_default();
+        workspace.keep = work.job.options.keep_workspaces.unwrap_or(workspace.keep);
         let folder = connected.skill_folder();
         let skills = skills.unwrap_or_default().iter();
         let skills =
             skills.map(|skill| (format!("{folder}/{}", skill.name), skill.directory.clone()));
         Some(Self {
             workspaces: &work.job.options.workspaces,
-            workspace: written.cloned().unwrap_or_default(),
+            workspace,
             root: &suite.root,
             input: to_json(&messages_to_value(&test.input)),
             metadata: map_to_json(&test.metadata),
             placed: placed_files(&test.input),
             skills: skills.collect(),
             env: variant.map_or(&[], |variant| &variant.env),
-            current: Mutex::new(chain.take_workspace()),
+            confinement: connected.confinement(),
+            current: Mutex::new(chain.workspace.take().map(|(workspace, _)| workspace)),
+            warnings: Mutex::default(),
         })
     }
 
@@ -108,16 +134,17 @@ impl<'a> AttemptWorkspaces<'a> {
         locked(&self.current).take()
     }
 
-    pub(super) fn keep_rule(&self) -> KeepRule {
-        self.workspace.keep
-    }
-
     /// An agent that makes a workspace before each attempt.
     pub(super) fn around<'s>(&'s self, agent: &'s dyn Agent) -> WorkspaceAgent<'s> {
         WorkspaceAgent { agent, attempts: self }
     }
 
-    async fn prepare(&self, request: &Request<'_>) -> Result<CaseWorkspace, AttemptFault> {
+    /// The workspace of an attempt, made ready or with the reason why it is not: what was made of it is
+    /// kept or cleared away like any other.
+    async fn prepare(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<(CaseWorkspace, Result<(), Fault>), Fault> {
         let facts = CaseFacts {
             root: self.root,
             suite: request.suite,
@@ -127,16 +154,38 @@ impl<'a> AttemptWorkspaces<'a> {
             input: &self.input,
             metadata: &self.metadata,
         };
-        let earlier = if request.attempt == 1 { self.take() } else { None };
+        let earlier = self.take();
         if let Some(mut workspace) = earlier {
-            self.workspaces.go_on(&mut workspace, &facts).await?;
-            return Ok(workspace);
+            if request.attempt == 1 {
+                let ready = self.workspaces.go_on(&mut workspace, &facts).await;
+                return Ok((workspace, ready));
+            }
+            self.abandon(workspace).await;
         }
+        let mut workspace = self.workspaces.create(&self.workspace, &facts).await?;
         let placed = self.placed.iter().map(|file| (file.path.clone(), file.source.clone()));
         let placed: Vec<_> = placed.collect();
-        let prepared = self.workspaces.prepare(&self.workspace, &facts, &placed, &self.skills);
-        Ok(prepared.await?)
+        let ready = self.workspaces.fill(&mut workspace, &facts, &placed, &self.skills).await;
+        Ok((workspace, ready))
     }
+
+    /// Clears away the workspace of an attempt that is repeated.
+    async fn abandon(&self, workspace: CaseWorkspace) {
+        let warning = run_teardown(&workspace, self.confinement).await;
+        locked(&self.warnings).extend(warning);
+        workspace.remove().await;
+    }
+}
+
+/// In the sandbox of the agent, because the hook may run what the agent wrote. Returns a warning.
+async fn run_teardown(
+    workspace: &CaseWorkspace,
+    confinement: Option<&ProcessConfinement>,
+) -> Option<String> {
+    let view = confinement.and_then(|found| found.view_of_checks(workspace.container()));
+    let sandbox = confinement.zip(view.as_ref());
+    let sandbox = sandbox.map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
+    workspace.teardown(sandbox).await
 }
 
 /// An agent whose every attempt runs in a workspace of its own.
@@ -149,26 +198,11 @@ pub(super) struct WorkspaceAgent<'a> {
 impl Agent for WorkspaceAgent<'_> {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(async move {
-            let workspace = self.attempts.prepare(request).await?;
-            let mut env = self.attempts.env.to_vec();
-            env.extend_from_slice(workspace.env());
-            let place = CasePlace {
-                workspace: workspace.path(),
-                cwd: workspace.cwd(),
-                env: &env,
-                placed: &self.attempts.placed,
-                container: self.attempts.workspace.container.as_ref(),
+            let (workspace, ready) = self.attempts.prepare(request).await?;
+            let answered = match ready {
+                Ok(()) => self.answer_in(&workspace, request).await,
+                Err(fault) => Err(fault.into()),
             };
-            let begun = Instant::now();
-            let mut answered =
-                self.agent.answer(&Request { place: Some(&place), ..*request }).await;
-            let changes = workspace.changes().await;
-            if let Ok(transcript) = &mut answered {
-                // Preparing the workspace is not part of the answer.
-                transcript.duration_ms =
-                    transcript.duration_ms.or_else(|| self.agent.elapsed_ms(begun));
-                transcript.files = Some(changes?);
-            }
             *locked(&self.attempts.current) = Some(workspace);
             answered
         })
@@ -179,43 +213,107 @@ impl Agent for WorkspaceAgent<'_> {
     }
 }
 
+impl WorkspaceAgent<'_> {
+    async fn answer_in(
+        &self,
+        workspace: &CaseWorkspace,
+        request: &Request<'_>,
+    ) -> Result<Transcript, AttemptFault> {
+        let mut env = self.attempts.env.to_vec();
+        env.extend_from_slice(workspace.env());
+        let place = CasePlace {
+            workspace: workspace.path(),
+            cwd: workspace.cwd(),
+            env: &env,
+            placed: &self.attempts.placed,
+            container: self.attempts.workspace.container.as_ref(),
+        };
+        let begun = Instant::now();
+        let answered = self.agent.answer(&Request { place: Some(&place), ..*request }).await;
+        let changes = workspace.changes().await;
+        let mut transcript = answered?;
+        // Preparing the workspace is not part of the answer.
+        transcript.duration_ms = transcript.duration_ms.or_else(|| self.agent.elapsed_ms(begun));
+        transcript.files = Some(changes?);
+        Ok(transcript)
+    }
+}
+
 impl CaseWork<'_> {
     /// The workspace of a stored answer, if it was kept.
-    pub(super) fn kept_workspace(&self, transcript: &Transcript) -> Option<KeptWorkspace> {
+    pub(super) fn kept_workspace(&self, transcript: &Transcript) -> Option<StoredWorkspace> {
         let connected = self.suite_job().target(&self.case.target);
         connected.filter(|connected| connected.is_stored())?;
         let path = transcript.files.as_ref()?.path.as_deref()?;
-        KeptWorkspace::open(path, &self.test().workspace.as_ref()?.ignore)
+        let files = KeptWorkspace::open(path)?;
+        Some(StoredWorkspace { files, sandbox: transcript.session.sandbox.clone() })
     }
 
-    /// Ends the workspace of a graded case: hooks, then keeping or removing it.
+    /// Ends the workspace of a case whose checks have run: hooks, then keeping or removing it.
     pub(super) async fn end_workspace(
         &self,
-        workspace: CaseWorkspace,
-        rule: KeepRule,
+        workspace: Option<CaseWorkspace>,
+        attempts: Option<&AttemptWorkspaces<'_>>,
         row: &mut Row,
         chain: &mut ChainState,
     ) {
+        chain.note(row.outcome);
+        let Some(attempts) = attempts else { return };
+        for warning in std::mem::take(&mut *locked(&attempts.warnings)) {
+            self.warn(&warning);
+        }
+        let Some(workspace) = workspace else { return };
+        let rule = attempts.workspace.keep;
         if chain.has_next {
-            chain.workspace = Some(workspace);
+            chain.workspace = Some((workspace, rule));
             return;
         }
-        if let Some(warning) = workspace.teardown().await {
-            self.shared.tell(Event::Warning(format!("{}: {warning}", self.label())));
+        let kept = self.clear_away(workspace, rule, attempts.confinement, chain).await;
+        if let Some(path) = kept {
+            row.workspace.get_or_insert_default().path = Some(path.into_string());
+        }
+    }
+
+    /// Ends the workspace of a chain that ended before the case that should have been its last.
+    pub(super) async fn end_chain(&self, chain: &mut ChainState) {
+        let Some((workspace, rule)) = chain.workspace.take() else { return };
+        let connected = self.suite_job().target(&self.case.target);
+        let confinement = connected.and_then(|connected| connected.confinement());
+        // No row can say where it is.
+        if let Some(path) = self.clear_away(workspace, rule, confinement, chain).await {
+            self.warn(&format!("the workspace of the conversation is kept: {path}"));
+        }
+    }
+
+    async fn clear_away(
+        &self,
+        workspace: CaseWorkspace,
+        rule: KeepRule,
+        confinement: Option<&ProcessConfinement>,
+        chain: &ChainState,
+    ) -> Option<Utf8PathBuf> {
+        if let Some(warning) = run_teardown(&workspace, confinement).await {
+            self.warn(&warning);
         }
         let is_kept = match rule {
             KeepRule::Never => false,
-            KeepRule::Failed => matches!(row.outcome, Outcome::Failed | Outcome::Errored),
+            KeepRule::Failed => chain.has_failed,
             KeepRule::Always => true,
         };
-        if !is_kept {
-            return workspace.remove().await;
+        if !is_kept || !workspace.is_filled() {
+            workspace.remove().await;
+            return None;
         }
         match workspace.keep().await {
-            Ok(path) => row.workspace.get_or_insert_default().path = Some(path.into_string()),
+            Ok(path) => Some(path),
             Err(fault) => {
-                self.shared.tell(Event::Warning(format!("{}: {}", self.label(), fault.message)));
+                self.warn(&fault.message);
+                None
             }
         }
+    }
+
+    fn warn(&self, message: &str) {
+        self.shared.tell(Event::Warning(format!("{}: {message}", self.label())));
     }
 }

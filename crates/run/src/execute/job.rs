@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use evalrig_core::model::{Judging, Suite, Transcript};
+use evalrig_core::model::{Judging, KeepRule, Suite, Transcript, Votes};
 use evalrig_core::plan::{Chain, PlannedCase};
 use evalrig_core::score::Thresholds;
 use evalrig_core::secrets::Secrets;
@@ -15,13 +15,14 @@ use evalrig_core::source::Sources;
 use crate::cache::AnswerCache;
 use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
-use crate::results::{CaseKey, Row};
+use crate::results::{CaseKey, JudgeReply, Row};
 use crate::runlog::RunLogRecorder;
 use crate::workspace::Workspaces;
 
 use super::case_setup::TreeDigests;
 use super::connected_target::ConnectedTarget;
 use super::limit::FailFast;
+use super::round_gate::RoundGate;
 use super::row_sink::RowSink;
 use super::target_variant::{TargetVariant, TargetVariants};
 
@@ -49,6 +50,8 @@ pub struct SuiteJob {
     pub(crate) variants: TargetVariants,
     /// Judge of a target's cases, by the name of the target.
     pub(crate) judges: HashMap<String, String>,
+    /// How often judges read an answer, whatever assertions and targets say (`--readings`).
+    pub(crate) readings: Option<Votes>,
     /// The planned cases, in order.
     pub chains: Vec<Chain>,
     /// Names of the targets that cases of this suite run against.
@@ -94,6 +97,7 @@ impl SuiteJob {
             replays: HashMap::new(),
             variants: TargetVariants::new(),
             judges: HashMap::new(),
+            readings: None,
             chains: Vec::new(),
             targets: Vec::new(),
             whole_plan: None,
@@ -105,9 +109,26 @@ impl SuiteJob {
         self.replays.get(name).or_else(|| self.connected.get(name))
     }
 
+    /// What texts must not show of the logins that its agents have.
+    pub(crate) fn add_login_secrets(&self, secrets: &mut Secrets) {
+        for target in self.connected.values() {
+            secrets.absorb(target.login_secrets().clone());
+        }
+    }
+
     /// Target and arm behind the name that a case uses.
     pub(crate) fn variant(&self, name: &str) -> Option<&TargetVariant> {
         self.variants.get(name)
+    }
+
+    /// Whether the cases are turns of one conversation whose answers depend on what came before: the
+    /// session of the agent, or the files of the workspace.
+    pub(crate) fn is_one_session(&self, chain: &Chain) -> bool {
+        let Some(first) = chain.first() else { return false };
+        let test = &self.suite.tests[first.test];
+        let goes_on = |target: &Arc<ConnectedTarget>| target.continues_sessions();
+        test.conversation_id.is_some()
+            && (test.workspace.is_some() || self.target(&first.target).is_some_and(goes_on))
     }
 
     /// `testHash` of a test that has a case.
@@ -136,6 +157,18 @@ impl SuiteJob {
         shown.as_str().replace('\\', "/")
     }
 
+    /// Whether agents work in workspaces.
+    pub(crate) fn uses_workspaces(&self) -> bool {
+        let has_own = |case: &PlannedCase| self.suite.tests[case.test].workspace.is_some();
+        let given = |one: &TargetVariant| one.workspace.is_some() || one.skills.is_some();
+        self.chains.iter().flatten().any(has_own) || self.variants.values().any(given)
+    }
+
+    /// Whether one of the later cases of a chain asks an agent.
+    pub(crate) fn is_continued(&self, later: &[PlannedCase]) -> bool {
+        later.iter().any(|case| self.suite.tests[case.test].skip.is_none())
+    }
+
     pub(crate) fn case_count(&self) -> usize {
         self.chains.iter().map(Vec::len).sum()
     }
@@ -146,6 +179,14 @@ impl SuiteJob {
 pub(crate) struct UngradedAnswer {
     pub(crate) transcript: Transcript,
     pub(crate) attempts: u32,
+    /// What judges said of it before the run was interrupted.
+    pub(crate) replies: Vec<JudgeReply>,
+}
+
+impl UngradedAnswer {
+    pub(crate) fn new(transcript: Transcript, attempts: u32) -> Self {
+        Self { transcript, attempts, replies: Vec::new() }
+    }
 }
 
 #[derive(Debug)]
@@ -166,6 +207,8 @@ pub(crate) struct RunOptions {
     pub(crate) scratch: Utf8PathBuf,
     /// Makes the workspaces of cases.
     pub(crate) workspaces: Arc<Workspaces>,
+    /// Goes before `keep` of the suite.
+    pub(crate) keep_workspaces: Option<KeepRule>,
     /// Records cases in `.co/evals`.
     pub(crate) recording: Option<Arc<RunLogRecorder>>,
     /// What must not reach a judge by way of a stored answer.
@@ -173,6 +216,8 @@ pub(crate) struct RunOptions {
     /// Answers of earlier runs.
     pub(crate) cache: Option<Arc<AnswerCache>>,
     pub(crate) trees: TreeDigests,
+    /// Trials are run in rounds, and it says when to stop.
+    pub(crate) rounds: Option<Arc<dyn RoundGate>>,
 }
 
 /// A suite with the sink of its rows.

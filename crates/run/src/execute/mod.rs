@@ -9,29 +9,46 @@
 //! batch of one wait for the other.
 
 mod answer_memory;
+mod ask_guard;
 mod backlog;
 mod cancel;
 mod case;
 mod case_answers;
+mod case_judges;
 mod case_scratch;
 mod case_setup;
+mod case_unreported;
 mod case_workspace;
+mod chain_queue;
+#[cfg(feature = "queue")]
+mod chain_runner;
 mod connected_target;
 mod conversation;
 mod job;
 mod limit;
+#[cfg(feature = "queue")]
+mod remote;
 pub mod retry;
+mod round_gate;
 mod row_sink;
 mod rows;
 mod run;
 mod target_variant;
 
+#[cfg(feature = "queue")]
+pub(crate) use ask_guard::AskGuard;
 pub(crate) use cancel::Cancel;
+pub(crate) use case_judges::CaseJudges;
 pub(crate) use case_setup::TreeDigests;
-pub(crate) use connected_target::ConnectedTarget;
+#[cfg(feature = "queue")]
+pub(crate) use chain_runner::{ChainRunner, GivenChain, NoRow};
+pub(crate) use connected_target::{ConnectedTarget, UserHomeUse};
 pub use job::SuiteJob;
 pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
 pub(crate) use limit::{FailFast, Limit};
+#[cfg(feature = "queue")]
+pub(crate) use remote::{CaseIndex, CollectionEnd, RemoteExecution, RowIntake, execute_elsewhere};
+pub(crate) use round_gate::RoundGate;
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
 pub(crate) use run::{ExecutionEnd, execute};
 pub(crate) use target_variant::{TargetVariant, TargetVariants};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use evalrig_core::model::{Fault, Stage, Transcript};
+use evalrig_core::model::{Fault, FaultKind, Stage, Transcript};
 use evalrig_core::stats::{Fnv1a, SplitMix64};
 
 use crate::agent::{Agent, AttemptFault, Purpose, Request, Retry};
@@ -89,8 +89,12 @@ pub async fn attempts(
             }
             Err(failure) => failure,
         };
-        if let Some(so_far) = &mut failure.so_far {
-            so_far.duration_ms = so_far.duration_ms.or_else(|| agent.elapsed_ms(begun));
+        let elapsed = agent.elapsed_ms(begun);
+        if failure.fault.kind == FaultKind::Timeout && elapsed.is_some() {
+            // The times in a stream end with its last event.
+            failure.so_far.get_or_insert_default().duration_ms = elapsed;
+        } else if let Some(so_far) = &mut failure.so_far {
+            so_far.duration_ms = so_far.duration_ms.or(elapsed);
         }
         if request.purpose == Purpose::Judge && failure.fault.stage == Stage::Target {
             failure.fault.stage = Stage::Judge;
@@ -124,7 +128,6 @@ fn too_long(asked: Duration) -> String {
 mod tests {
     use std::sync::Mutex;
 
-    use evalrig_core::model::FaultKind;
     use evalrig_core::source::MemoryFiles;
 
     use super::*;
@@ -201,7 +204,7 @@ mod tests {
 
     /// The result, the attempts, and the waits in between.
     async fn ask(
-        agent: &FailingAgent,
+        agent: &dyn Agent,
         purpose: Purpose,
         retries: u32,
     ) -> (Result<Transcript, AttemptFault>, u32, Vec<Duration>) {
@@ -242,6 +245,33 @@ mod tests {
         assert!(waits[0] >= seconds(1) && waits[1] >= seconds(9));
         assert!(started.elapsed() >= waits[0] + waits[1]);
         assert_eq!(*agent.seen.lock().unwrap(), [1, 2, 3]);
+    }
+
+    /// Runs into its timeout, with or without events.
+    #[derive(Debug)]
+    struct SlowAgent(Option<Transcript>);
+
+    impl Agent for SlowAgent {
+        fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+            let so_far = self.0.clone().map(Box::new);
+            let fault = AttemptFault::timed_out(request.timeout).retry(Retry::Never);
+            Box::pin(std::future::ready(Err(AttemptFault { so_far, ..fault })))
+        }
+
+        fn elapsed_ms(&self, _: Instant) -> Option<u64> {
+            Some(4321)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_timeout_lasts_as_long_as_the_attempt() {
+        let events = Transcript { duration_ms: Some(187), partial: true, ..Transcript::default() };
+        for so_far in [None, Some(events)] {
+            let is_partial = so_far.is_some();
+            let (result, ..) = ask(&SlowAgent(so_far), Purpose::Case, 0).await;
+            let so_far = result.unwrap_err().so_far.unwrap();
+            assert_eq!((so_far.duration_ms, so_far.partial), (Some(4321), is_partial));
+        }
     }
 
     #[tokio::test(start_paused = true)]

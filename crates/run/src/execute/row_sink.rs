@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::results::{CaseKey, Row};
+use crate::results::{CaseKey, JudgeReply, Row};
 
 use super::job::UngradedAnswer;
 
@@ -22,6 +22,9 @@ pub(crate) trait RowSink: std::fmt::Debug + Send + Sync {
 
     /// Stores an answer that is about to be graded.
     fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable;
+
+    /// Stores what a judge said of that answer.
+    fn write_reply(&self, key: &CaseKey, test_hash: &str, reply: &JudgeReply) -> Durable;
 
     /// The row is on disk. Called once per row, before it is reported.
     fn settled(&self, row: &Row);

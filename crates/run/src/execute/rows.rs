@@ -45,7 +45,9 @@ impl RowMaker<'_> {
     pub(super) fn failed(&self, fault: &Fault, attempts: u32, so_far: Option<&Transcript>) -> Row {
         let row = match so_far {
             Some(transcript) => self.reported(transcript, Outcome::Errored),
-            None => self.row(Outcome::Errored),
+            // Without an attempt there was no agent.
+            None if attempts == 0 => self.row(Outcome::Errored),
+            None => Row { agent: self.agent(None), ..self.row(Outcome::Errored) },
         };
         // What was said before the end is not an answer.
         Row { attempts, candidate_answer: None, error: Some(row_error(fault)), ..row }
@@ -79,7 +81,7 @@ impl RowMaker<'_> {
             skills: self.skills(Some(&transcript.skills)),
             partial: transcript.partial,
             output_messages: self.kept_messages(transcript),
-            agent: self.agent(transcript),
+            agent: self.agent(Some(transcript)),
             workspace: transcript.files.as_ref().map(WorkspaceChanges::from),
             ..self.row(outcome)
         }
@@ -163,6 +165,7 @@ impl RowMaker<'_> {
             workspace: None,
             run: None,
             plan: None,
+            worker: None,
             evalrig: None,
             git: None,
             command: None,
@@ -171,7 +174,10 @@ impl RowMaker<'_> {
     }
 
     fn skills(&self, events: Option<&SkillEvents>) -> Option<RowSkills> {
-        let given = self.job.variant(self.target).and_then(TargetVariant::skill_names);
+        // Agents that are no programs are given none, whatever the suite says.
+        let is_program = self.job.target(self.target).is_some_and(|target| target.is_process());
+        let variant = self.job.variant(self.target).filter(|_| is_program);
+        let given = variant.and_then(TargetVariant::skill_names);
         RowSkills::of_case(events, given, &self.test.skill_wishes())
     }
 
@@ -181,17 +187,19 @@ impl RowMaker<'_> {
         is_kept.then(|| output_messages(transcript))
     }
 
-    fn agent(&self, transcript: &Transcript) -> Option<AgentFacts> {
+    /// Without a transcript, what is known of the target.
+    fn agent(&self, transcript: Option<&Transcript>) -> Option<AgentFacts> {
         let target = self.job.target(self.target)?;
+        let session = transcript.map(|transcript| transcript.session.clone()).unwrap_or_default();
         let facts = AgentFacts {
             provider: target.provider.map(str::to_owned),
-            model: transcript.model.clone(),
-            version: transcript.session.version.clone(),
-            session_id: transcript.session.id.clone(),
-            stop_reason: transcript.session.stop_reason.clone(),
-            sandbox: target.confinement().map(|found| found.sandbox.name().to_owned()),
-            permission_denials: transcript.session.permission_denials.clone(),
-            unknown_events: transcript.session.unknown_events,
+            model: transcript.and_then(|transcript| transcript.model.clone()),
+            version: session.version,
+            session_id: session.id,
+            stop_reason: session.stop_reason,
+            sandbox: target.sandbox_name().map(str::to_owned).or(session.sandbox),
+            permission_denials: session.permission_denials,
+            unknown_events: session.unknown_events,
         };
         (facts != AgentFacts::default()).then_some(facts)
     }

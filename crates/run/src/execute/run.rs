@@ -1,12 +1,11 @@
 //! Distributes chains of cases to workers and collects their rows.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use evalrig_core::model::Transcript;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 use crate::descriptor;
 use crate::event::Event;
@@ -18,12 +17,11 @@ use super::backlog::Backlog;
 use super::cancel::Cancel;
 use super::case::{CaseDone, CaseWork};
 use super::case_workspace::ChainState;
+use super::chain_queue::{ChainCursor, ChainQueue, QueueKey, queues_of, worker_count};
 use super::job::Job;
 use super::limit::{Limit, ReachedLimit, RunLimits};
+use super::round_gate::RoundGate;
 use super::row_sink::{Durable, RowSink, WrittenRow};
-
-/// Workers of a target that is not a process, per core.
-const PER_CORE: usize = 4;
 
 /// A finished case that waits for the run log.
 struct PendingLog {
@@ -51,7 +49,7 @@ pub(super) struct RunShared {
     answer_memory: AnswerMemory,
     limits: RunLimits,
     cancel: Arc<Cancel>,
-    broken: Mutex<Option<String>>,
+    broken: Mutex<Option<BreakOff>>,
 }
 
 impl RunShared {
@@ -70,7 +68,7 @@ impl RunShared {
         }
     }
 
-    fn done(&self, work: CaseWork<'_>, done: CaseDone) {
+    pub(super) fn done(&self, work: CaseWork<'_>, done: CaseDone) {
         if let Some(warning) = self.limits.unknown_cost_warning(&done.row) {
             self.tell(Event::Warning(warning));
         }
@@ -110,8 +108,12 @@ impl RunShared {
     }
 
     fn ended(&self) -> ExecutionEnd {
-        if let Some(reason) = self.broken() {
-            return ExecutionEnd::Broken(reason);
+        match &*locked(&self.broken) {
+            Some(BreakOff::Unwritten(reason)) => return ExecutionEnd::Broken(reason.clone()),
+            Some(BreakOff::Elsewhere(reason)) => {
+                return ExecutionEnd::EndedElsewhere(reason.clone());
+            }
+            None => {}
         }
         if self.cancel.is_asked() {
             return ExecutionEnd::Cancelled;
@@ -140,19 +142,63 @@ impl RunShared {
         }
     }
 
-    fn is_stopped(&self) -> bool {
+    /// The limit whose remaining cases get rows that say so.
+    pub(super) fn limit_with_rows(&self) -> Option<ReachedLimit> {
+        let reached = self.limits.reached().filter(|_| !self.cancel.is_asked())?;
+        (reached.limit != Limit::Failures).then_some(reached)
+    }
+
+    /// Waits until every row is on disk and was reported.
+    pub(super) async fn wait_until_reported(&self) {
+        self.backlog.wait_until_empty().await;
+    }
+
+    pub(super) async fn wait_for_room(&self) {
+        self.backlog.wait_for_room().await;
+    }
+
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
         self.cancel.is_asked() || self.limits.reached().is_some() || self.broken().is_some()
     }
 
-    fn broken(&self) -> Option<String> {
-        locked(&self.broken).clone()
+    pub(super) fn broken(&self) -> Option<String> {
+        locked(&self.broken).as_ref().map(|broken| broken.reason().to_owned())
     }
 
-    fn break_off(&self, reason: String) {
+    /// Results cannot be written.
+    pub(super) fn break_off(&self, reason: String) {
+        self.end_early(BreakOff::Unwritten(reason));
+    }
+
+    /// Where the cases are executed, the run was ended.
+    pub(super) fn end_elsewhere(&self, reason: String) {
+        self.end_early(BreakOff::Elsewhere(reason));
+    }
+
+    fn end_early(&self, end: BreakOff) {
         let mut broken = locked(&self.broken);
         if broken.is_none() {
-            self.tell(Event::Stopping(reason.clone()));
-            *broken = Some(reason);
+            self.tell(Event::Stopping(end.reason().to_owned()));
+            *broken = Some(end);
+        }
+    }
+}
+
+/// Why a run ends that nothing here was to stop.
+#[derive(Debug)]
+enum BreakOff {
+    Unwritten(String),
+    Elsewhere(String),
+}
+
+impl BreakOff {
+    fn reason(&self) -> &str {
+        match self {
+            Self::Unwritten(reason) | Self::Elsewhere(reason) => reason,
         }
     }
 }
@@ -162,6 +208,8 @@ impl RunShared {
 pub(crate) enum ExecutionEnd {
     /// Every case has a row.
     Complete,
+    /// No further round was needed; cases of later rounds have no row.
+    Settled,
     /// Cases were left out because of a limit; they have rows that say so.
     Limited(ReachedLimit),
     /// Stopped after failures (`--fail-fast`); cases that were not started have no row.
@@ -170,20 +218,9 @@ pub(crate) enum ExecutionEnd {
     Cancelled,
     /// Results could not be written.
     Broken(String),
+    /// Cancelled or removed where the cases are executed; cases without a row were not started there.
+    EndedElsewhere(String),
 }
-
-/// The remaining cases of a chain.
-#[derive(Debug, Clone, Copy)]
-struct ChainCursor {
-    suite: usize,
-    chain: usize,
-    /// Number in the plan of the chain's first case.
-    first: usize,
-    /// Number of finished cases.
-    done: usize,
-}
-
-type Queue = Arc<Mutex<VecDeque<ChainCursor>>>;
 
 /// Runs every case of the job.
 pub(crate) async fn execute(
@@ -191,45 +228,101 @@ pub(crate) async fn execute(
     cancel: Arc<Cancel>,
     tell: Box<dyn Fn(Event) + Send + Sync>,
 ) -> ExecutionEnd {
-    let (rows, pending_rows) = unbounded_channel();
-    let (logged, pending_logs) = unbounded_channel();
-    let shared = Arc::new(RunShared {
-        tell,
-        logged: Mutex::new(Some(logged)),
-        rows: Mutex::new(Some(rows)),
-        backlog: Backlog::default(),
-        answer_memory: AnswerMemory::default(),
-        limits: RunLimits::new(
-            job.options.budget_usd,
-            job.options.max_errors,
-            job.options.fail_fast,
-        ),
-        cancel,
-        broken: Mutex::new(None),
-    });
-    let logging = {
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move { shared.log_task(pending_logs).await })
+    let run = StartedRun::new(&job, cancel, tell);
+    let (queues, is_settled) = match &job.options.rounds {
+        None => {
+            let queues = queues_of(&job, |_| true);
+            drain_queues(&job, &run.shared, &queues).await;
+            (queues, false)
+        }
+        Some(gate) => drain_rounds(&job, &run.shared, &**gate).await,
     };
-    let settling = {
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move { shared.settle_task(pending_rows).await })
-    };
-    let queues = queues(&job);
-    drain_queues(&job, &shared, &queues).await;
     for warning in job.options.workspaces.finish().await {
-        shared.tell(Event::Warning(warning));
+        run.shared.tell(Event::Warning(warning));
     }
-    if let (Some(reached), false) = (shared.limits.reached(), shared.cancel.is_asked())
-        && reached.limit != Limit::Failures
-    {
-        write_rest(&job, &shared, &queues, &reached.reason);
+    if let Some(reached) = run.shared.limit_with_rows() {
+        write_rest(&job, &run.shared, &queues, &reached.reason);
     }
-    *locked(&shared.logged) = None;
-    resume_panic(logging.await);
-    *locked(&shared.rows) = None;
-    resume_panic(settling.await);
-    shared.ended()
+    match run.finish().await {
+        ExecutionEnd::Complete if is_settled => ExecutionEnd::Settled,
+        ended => ended,
+    }
+}
+
+/// A run whose rows are written and reported as its cases end.
+pub(super) struct StartedRun {
+    pub(super) shared: Arc<RunShared>,
+    logging: JoinHandle<()>,
+    settling: JoinHandle<()>,
+}
+
+impl StartedRun {
+    pub(super) fn new(
+        job: &Job,
+        cancel: Arc<Cancel>,
+        tell: Box<dyn Fn(Event) + Send + Sync>,
+    ) -> Self {
+        let (rows, pending_rows) = unbounded_channel();
+        let (logged, pending_logs) = unbounded_channel();
+        let options = &job.options;
+        let shared = Arc::new(RunShared {
+            tell,
+            logged: Mutex::new(Some(logged)),
+            rows: Mutex::new(Some(rows)),
+            backlog: Backlog::default(),
+            answer_memory: AnswerMemory::default(),
+            limits: RunLimits::new(options.budget_usd, options.max_errors, options.fail_fast),
+            cancel,
+            broken: Mutex::new(None),
+        });
+        let logging = {
+            let shared = Arc::clone(&shared);
+            tokio::spawn(async move { shared.log_task(pending_logs).await })
+        };
+        let settling = {
+            let shared = Arc::clone(&shared);
+            tokio::spawn(async move { shared.settle_task(pending_rows).await })
+        };
+        Self { shared, logging, settling }
+    }
+
+    /// Waits until every row is reported.
+    pub(super) async fn finish(self) -> ExecutionEnd {
+        *locked(&self.shared.logged) = None;
+        resume_panic(self.logging.await);
+        *locked(&self.shared.rows) = None;
+        resume_panic(self.settling.await);
+        self.shared.ended()
+    }
+}
+
+/// Runs one round after another until the gate needs no more. Returns the queues that are left, and
+/// whether rounds were left out because none was needed. A round begins when every row of the one before was reported,
+/// so no trial is started that a look might save.
+async fn drain_rounds(
+    job: &Arc<Job>,
+    shared: &Arc<RunShared>,
+    gate: &dyn RoundGate,
+) -> (Vec<(QueueKey, ChainQueue)>, bool) {
+    let trial_of = |cursor: &ChainCursor| -> u32 {
+        job.suites[cursor.suite].job.chains[cursor.chain][0].trial
+    };
+    let mut done = 0;
+    while let Some(round) = gate.open_round().filter(|round| *round > done) {
+        // Cases of earlier rounds that a resumed run runs again.
+        let is_due = |cursor: &ChainCursor| (done + 1..=round).contains(&trial_of(cursor));
+        let due = queues_of(job, is_due);
+        drain_queues(job, shared, &due).await;
+        shared.wait_until_reported().await;
+        if shared.is_stopped() {
+            let mut left = due;
+            left.extend(queues_of(job, |cursor| trial_of(cursor) > round));
+            return (left, false);
+        }
+        done = round;
+    }
+    let is_left_out = !queues_of(job, |cursor| trial_of(cursor) > done).is_empty();
+    (Vec::new(), gate.open_round().is_none() && is_left_out)
 }
 
 /// Continues a panic of a task. Other errors mean that it was aborted.
@@ -242,7 +335,7 @@ fn resume_panic(ended: Result<(), JoinError>) {
 }
 
 /// Returns when every worker is done, or immediately after a second stop request.
-async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueKey, Queue)]) {
+async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueKey, ChainQueue)]) {
     let counts: Vec<usize> = queues
         .iter()
         .map(|(target, queue)| worker_count(job, target, locked(queue).len()))
@@ -273,47 +366,10 @@ async fn drain_queues(job: &Arc<Job>, shared: &Arc<RunShared>, queues: &[(QueueK
     }
 }
 
-/// One queue per target, so that a slow target does not delay the others.
-fn queues(job: &Job) -> Vec<(QueueKey, Queue)> {
-    let mut queues: BTreeMap<QueueKey, VecDeque<ChainCursor>> = BTreeMap::new();
-    let mut first = 0;
-    for (suite, work) in job.suites.iter().enumerate() {
-        for (chain, cases) in work.job.chains.iter().enumerate() {
-            let target = &cases[0].target;
-            let key = match work.job.target(target) {
-                Some(connected) => Arc::as_ptr(connected) as usize,
-                None => 0,
-            };
-            let cursor = ChainCursor { suite, chain, first, done: 0 };
-            let queue = queues.entry((key, target.clone())).or_default();
-            queue.push_back(cursor);
-            first += cases.len();
-        }
-    }
-    let queues = queues.into_iter();
-    queues.map(|(key, chains)| (key, Arc::new(Mutex::new(chains)))).collect()
-}
-
-/// Address of the connected target, and the name that cases use for it.
-type QueueKey = (usize, String);
-
-fn worker_count(job: &Job, key: &QueueKey, chains: usize) -> usize {
-    let suites = job.suites.iter();
-    let mut targets = suites.filter_map(|suite| suite.job.target(&key.1));
-    let connected = targets.find(|target| Arc::as_ptr(target) as usize == key.0);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let usual =
-        if connected.is_some_and(|target| target.is_process()) { cores } else { cores * PER_CORE };
-    let most = connected.and_then(|target| target.max_concurrency);
-    let wanted = job.options.workers.unwrap_or(usual);
-    let most = most.unwrap_or(usize::MAX).min(job.options.descriptors.workers);
-    wanted.min(most).min(chains).max(1)
-}
-
 struct Worker {
     job: Arc<Job>,
     shared: Arc<RunShared>,
-    queue: Queue,
+    queue: ChainQueue,
     /// `--workers` and the limit of open files hold for all targets together.
     slots: Option<Arc<Semaphore>>,
 }
@@ -336,16 +392,22 @@ impl Worker {
                 Some(slots) => slots.acquire().await.ok(),
                 None => None,
             };
-            self.shared.backlog.wait_for_room().await;
+            self.shared.wait_for_room().await;
             if self.shared.is_stopped() {
+                let last = ChainCursor { done: cursor.done.saturating_sub(1), ..cursor };
+                work_of(&self.job, &self.shared, last).end_chain(&mut chain).await;
                 // A limit writes rows for the remaining cases.
                 locked(&self.queue).push_front(cursor);
                 return;
             }
             let work = work_of(&self.job, &self.shared, cursor);
             self.shared.tell(Event::Started { case: work.number, label: work.label() });
-            chain.has_next = cursor.done + 1 < length;
+            let suite = &self.job.suites[cursor.suite].job;
+            chain.has_next = suite.is_continued(&suite.chains[cursor.chain][cursor.done + 1..]);
             let done = work.run(&mut chain).await;
+            if !chain.has_next {
+                work.end_chain(&mut chain).await;
+            }
             if done.row.error.is_some() && descriptor::is_exhausted() {
                 // No row: the case was not at fault, and `--resume` runs it.
                 return self.shared.break_off(descriptor::EXHAUSTED.to_owned());
@@ -364,12 +426,14 @@ fn work_of<'a>(job: &'a Job, shared: &'a RunShared, cursor: ChainCursor) -> Case
         suite,
         case: &suite.job.chains[cursor.chain][cursor.done],
         number: cursor.first + cursor.done,
+        answered: &job.answered,
         shared,
+        guard: None,
     }
 }
 
 /// Writes an errored row for each case that a limit prevented, so that the run is not a success.
-fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, Queue)], reason: &str) {
+fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, ChainQueue)], reason: &str) {
     for (_, queue) in queues {
         let chains = std::mem::take(&mut *locked(queue));
         for mut cursor in chains {

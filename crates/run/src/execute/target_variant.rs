@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use evalrig_core::model::{Arm, Skill, Workspace};
+use evalrig_core::source::Span;
 
 use crate::results::variant_name;
 
@@ -19,6 +20,8 @@ pub(crate) struct TargetVariant {
     pub(crate) args: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) workspace: Option<Workspace>,
+    /// Where the suite has the arm.
+    pub(crate) place: Option<Span>,
 }
 
 impl TargetVariant {
@@ -37,7 +40,13 @@ impl TargetVariant {
             args: arm.args.clone(),
             env: arm.env.clone(),
             workspace: arm.workspace.clone(),
+            place: arm.span,
         }
+    }
+
+    /// Whether its arm changes how the agent is called.
+    pub(crate) fn changes_target(&self) -> bool {
+        self.model.is_some() || !self.args.is_empty() || !self.env.is_empty()
     }
 
     /// By which cases refer to it.
