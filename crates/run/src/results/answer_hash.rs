@@ -3,16 +3,19 @@
 use sha2::{Digest, Sha256};
 
 use super::row::Row;
+use crate::text::hex;
 
 const DIGITS: usize = 16;
 
 impl Row {
     /// The first 16 hexadecimal digits of the SHA-256 of the answer. `None` without an answer.
     pub fn answer_hash(&self) -> Option<String> {
-        let digest = Sha256::digest(self.candidate_answer.as_ref()?.as_bytes());
-        let text: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some(text[..DIGITS].to_owned())
+        self.candidate_answer.as_deref().map(hash_of_answer)
     }
+}
+
+pub(super) fn hash_of_answer(answer: &str) -> String {
+    hex(&Sha256::digest(answer.as_bytes())[..DIGITS / 2])
 }
 
 #[cfg(test)]

@@ -71,6 +71,12 @@ pub enum ReadError {
         path: Utf8PathBuf,
         source: io::Error,
     },
+    /// A fault in a table that a person wrote. Lines count from 1.
+    Table {
+        path: Utf8PathBuf,
+        line: u64,
+        reason: String,
+    },
     /// A line that evalrig did not write. Lines count from 1.
     Corrupt {
         path: Utf8PathBuf,
@@ -82,6 +88,14 @@ pub enum ReadError {
 impl ReadError {
     pub(crate) fn io(path: &Utf8Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
+    }
+
+    /// With the path as it is shown.
+    pub(crate) fn renamed(mut self, shown: &Utf8Path) -> Self {
+        let (Self::Io { path, .. } | Self::Table { path, .. } | Self::Corrupt { path, .. }) =
+            &mut self;
+        shown.clone_into(path);
+        self
     }
 
     pub(super) fn corrupt(path: &Utf8Path, line: u64, reason: impl Into<String>) -> Self {
@@ -96,7 +110,9 @@ impl fmt::Display for ReadError {
             Self::Corrupt { path, line: 1, reason } => {
                 write!(f, "`{path}` is not a results file: line 1 is {reason}")
             }
-            Self::Corrupt { path, line, reason } => write!(f, "{path}:{line}: {reason}"),
+            Self::Table { path, line, reason } | Self::Corrupt { path, line, reason } => {
+                write!(f, "{path}:{line}: {reason}")
+            }
         }
     }
 }
@@ -105,7 +121,7 @@ impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Corrupt { .. } => None,
+            Self::Table { .. } | Self::Corrupt { .. } => None,
         }
     }
 }

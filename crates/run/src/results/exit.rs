@@ -3,11 +3,10 @@
 //! A test is looked at for each target alone: one that passes on one target and fails on another
 //! has failed. Only numbers are kept of each, so any number of rows will do.
 
-use std::collections::HashMap;
+use evalrig_core::model::{Outcome, Stage};
 
-use evalrig_core::model::{Outcome, PassShare, Score, Stage};
-
-use super::row::{PassTrials, Row};
+use super::row::Row;
+use super::test_verdicts::TestVerdicts;
 
 /// What `borderline` is worth (`--allow-borderline`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,46 +55,21 @@ impl RunVerdict {
     }
 }
 
-/// The verdicts of one test on one target.
-#[derive(Debug, Clone, Copy, Default)]
-struct Trials {
-    passes: u64,
-    verdicts: u64,
-    /// The share that the test itself asks for.
-    own_share: Option<PassTrials>,
-}
-
-impl Trials {
-    fn add(&mut self, is_pass: bool) {
-        self.verdicts += 1;
-        self.passes += u64::from(is_pass);
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct TestKey {
-    suite: String,
-    test: String,
-    target: String,
-}
-
 /// Hears of every case once and then knows the exit code.
 #[derive(Debug, Clone, Default)]
 pub struct ExitTally {
-    rule: ExitRule,
-    /// Of all cases that must pass.
-    whole: Trials,
-    /// Of each test, where some of its trials may fail: otherwise the whole says enough, and memory
-    /// does not grow with the suite.
-    tests: HashMap<TestKey, Trials>,
-    /// Verdicts of these tests.
-    others: u64,
+    /// Cases with a verdict that counts.
+    verdicts: u64,
+    /// Of tests that must pass in every trial.
+    misses: u64,
+    /// Tests some of whose trials may fail.
+    tests: TestVerdicts,
     is_incomplete: bool,
 }
 
 impl ExitTally {
     pub fn new(rule: ExitRule) -> Self {
-        Self { rule, ..Self::default() }
+        Self { tests: TestVerdicts::new(rule), ..Self::default() }
     }
 
     pub fn add(&mut self, row: &Row) {
@@ -104,31 +78,15 @@ impl ExitTally {
         if error.is_some_and(|error| error.stage == Stage::Record.word()) {
             self.add_incomplete();
         }
-        let is_pass = match row.outcome {
-            Outcome::Passed => true,
-            Outcome::Borderline => self.rule.borderline == Borderline::Passes,
-            Outcome::Failed => false,
-            Outcome::Errored => return self.add_incomplete(),
-            Outcome::Skipped => return,
-        };
-        if !row.decides() {
-            return;
+        if row.outcome == Outcome::Errored {
+            return self.add_incomplete();
         }
-        // An option of the run goes before what the test says.
-        let has_rule = self.rule.pass_trials < 1.0;
-        let own_share = row.pass_trials.filter(|_| !has_rule);
-        if !has_rule && own_share.is_none() {
-            self.whole.add(is_pass);
-        } else {
-            self.others += 1;
-            let key = TestKey {
-                suite: row.dataset.clone(),
-                test: row.eval_id.clone(),
-                target: row.variant().into_owned(),
-            };
-            let trials = self.tests.entry(key).or_default();
-            trials.own_share = own_share;
-            trials.add(is_pass);
+        let Some(is_pass) = self.tests.is_pass(row) else {
+            return;
+        };
+        self.verdicts += 1;
+        if !self.tests.add(row) {
+            self.misses += u64::from(!is_pass);
         }
     }
 
@@ -147,7 +105,7 @@ impl ExitTally {
             RunVerdict::Failed
         } else if self.is_incomplete {
             RunVerdict::Incomplete
-        } else if self.whole.verdicts + self.others == 0 {
+        } else if self.verdicts == 0 {
             RunVerdict::Nothing
         } else {
             RunVerdict::Passed
@@ -155,22 +113,13 @@ impl ExitTally {
     }
 
     fn has_failed(&self) -> bool {
-        self.whole.passes < self.whole.verdicts
-            || self.tests.values().any(|trials| !self.passes(*trials))
-    }
-
-    fn passes(&self, trials: Trials) -> bool {
-        if let Some(own) = trials.own_share {
-            return PassShare::from(own).is_reached(trials.passes, trials.verdicts);
-        }
-        let share = trials.passes as f64 / trials.verdicts as f64;
-        Score::of_share(share).reaches(self.rule.pass_trials)
+        self.misses > 0 || self.tests.all().any(|(_, test)| !test.is_pass())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::RowError;
+    use super::super::row::{PassTrials, RowError};
     use super::super::testing::row;
     use super::*;
 

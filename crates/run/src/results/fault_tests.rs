@@ -8,10 +8,11 @@ use std::time::{Duration, SystemTime};
 use camino::Utf8Path;
 use evalrig_core::model::Transcript;
 
+use super::planned_suite::PlannedSuite;
 use super::results_paths::ResultsPaths;
 use super::resume::Interrupted;
 use super::row::{CaseKey, Row};
-use super::run_header::{Completion, PlanOptions, PlannedSuite, RunHeader};
+use super::run_header::{Completion, PlanOptions, RunHeader};
 use super::testing::row;
 use super::writer::{Existing, ResultsWriter};
 use super::{Rows, RunFacts, SummaryBuilder, WriteError, write_summary};

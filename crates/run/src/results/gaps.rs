@@ -210,7 +210,14 @@ impl Gaps {
         for section in sections {
             self.add_section(path, shown, section, seen);
             if let Some(header) = section.header.as_ref().filter(|_| !section.is_continued) {
-                seen.add(header);
+                let rounds = section.end.as_ref().and_then(|end| {
+                    let is_settled = end.completion == Completion::Settled;
+                    end.rounds.as_ref().filter(|_| is_settled)
+                });
+                match rounds {
+                    Some(rounds) => seen.add(&header.up_to_trial(rounds.rounds)),
+                    None => seen.add(header),
+                }
             }
         }
     }
@@ -243,7 +250,7 @@ impl Gaps {
                     ));
                 }
                 match end.completion {
-                    Completion::Complete | Completion::Limited => {}
+                    Completion::Complete | Completion::Limited | Completion::Settled => {}
                     Completion::Interrupted => self.explain("the run was interrupted", path),
                     Completion::WriteError => self.explain("results could not be written", path),
                     Completion::Incomplete => {
@@ -360,6 +367,13 @@ impl SeenPlans {
     /// Forgets that there are other shards.
     pub(super) fn ignore_shards(&mut self) {
         self.shards.clear();
+    }
+
+    /// Forgets trials after this one, which rounds did not need.
+    pub(super) fn ignore_after(&mut self, last: u32) {
+        for header in &mut self.headers {
+            *header = header.up_to_trial(last);
+        }
     }
 
     /// Forgets that files end without a last line.

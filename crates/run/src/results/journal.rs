@@ -2,7 +2,7 @@
 //!
 //! Lines of JSON, each with a `kind`. The first says what was planned. A case whose grading asks
 //! scripts or judges leaves its transcript here before they are asked, so a crash while judging
-//! loses no answer that was paid for. When every case has a row, the journal goes.
+//! loses no answer that was paid for. The replies of judges follow it ([`super::judge_reply`]). When every case has a row, the journal goes.
 //!
 //! Transcripts are redacted like everything else. Grading after a resume therefore sees `***`
 //! where an answer repeated a secret.
@@ -12,6 +12,7 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::syntax::json_value;
 
 use super::checksum::{Seal, check_seal, seal};
+use super::judge_reply::{JUDGED, JournaledReply, JudgeReply, read_judged};
 use super::row::{CaseKey, SCHEMA_VERSION};
 use super::run_header::RunHeader;
 use super::scan::WRONG_CHECKSUM;
@@ -27,10 +28,12 @@ pub struct JournaledAnswer {
     pub test_hash: String,
     pub attempts: u32,
     pub transcript: Transcript,
+    /// What judges said of it.
+    pub replies: Vec<JudgeReply>,
 }
 
 /// With its checksum and line break.
-pub(super) fn answered_line(
+pub(crate) fn answer_line(
     key: &CaseKey,
     test_hash: &str,
     attempts: u32,
@@ -53,11 +56,21 @@ pub(super) fn answered_line(
     line
 }
 
+/// The answer of such a line; `None` if it is not one.
+#[cfg(feature = "queue")]
+pub(crate) fn read_answer(line: &[u8]) -> Option<JournaledAnswer> {
+    match read_line(line) {
+        Ok(JournalLine::Answered(answer)) => Some(*answer),
+        _ => None,
+    }
+}
+
 /// One line of a journal.
 #[derive(Debug)]
 pub(super) enum JournalLine {
     Plan(Box<RunHeader>),
     Answered(Box<JournaledAnswer>),
+    Judged(Box<JournaledReply>),
     /// Of a kind that this version does not know.
     Other,
 }
@@ -84,6 +97,10 @@ pub(super) fn read_line(line: &[u8]) -> Result<JournalLine, String> {
             let answered = read_answered(map).ok_or("not an answer as evalrig keeps it")?;
             Ok(JournalLine::Answered(Box::new(answered)))
         }
+        Some(JUDGED) => {
+            let judged = read_judged(map).ok_or("not a judge's reply as evalrig keeps it")?;
+            Ok(JournalLine::Judged(Box::new(judged)))
+        }
         Some(_) => Ok(JournalLine::Other),
         None => Err("not a line of a journal: no `kind`".to_owned()),
     }
@@ -105,12 +122,14 @@ fn read_answered(map: &Map) -> Option<JournaledAnswer> {
         test_hash: text("testHash")?,
         attempts: count("attempts")?,
         transcript: read_transcript(map.get("transcript")?)?,
+        replies: Vec::new(),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_header::{PlanOptions, PlannedSuite, fingerprint};
+    use super::super::planned_suite::{PlannedSuite, fingerprint};
+    use super::super::run_header::PlanOptions;
     use super::*;
 
     fn header() -> RunHeader {
@@ -149,7 +168,7 @@ mod tests {
     #[test]
     fn an_answer_comes_back_as_it_was() {
         let transcript = Transcript::of_text("forty-two");
-        let line = answered_line(&key(), "5f2b", 2, &transcript, &Secrets::default());
+        let line = answer_line(&key(), "5f2b", 2, &transcript, &Secrets::default());
         let Ok(JournalLine::Answered(back)) = read_line(&line) else {
             panic!("no answer");
         };
@@ -163,7 +182,7 @@ mod tests {
         let mut secrets = Secrets::default();
         secrets.add("pa\"ss\nword");
         let transcript = Transcript::of_text("it is pa\"ss\nword");
-        let line = answered_line(&key(), "5f2b", 2, &transcript, &secrets);
+        let line = answer_line(&key(), "5f2b", 2, &transcript, &secrets);
         let text = String::from_utf8(line).unwrap();
         assert!(!text.contains("word") && text.contains("it is ***"), "{text}");
     }

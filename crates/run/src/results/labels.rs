@@ -13,6 +13,7 @@ use evalrig_core::source::Reach;
 use serde::{Deserialize, Serialize};
 
 use super::error::ReadError;
+use super::label_table::parse_table;
 use super::read::DamagedLine;
 use crate::clock::unix_milliseconds;
 use crate::disk::read_whole;
@@ -37,45 +38,121 @@ pub const UNKNOWN_AUTHOR: &str = "unknown";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerMark {
+    #[serde(alias = "pass")]
     Right,
+    #[serde(alias = "fail")]
     Wrong,
 }
 
-/// One line of the file.
+impl AnswerMark {
+    /// From a word that a person wrote.
+    pub(super) fn of_word(word: &str) -> Option<Self> {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "right" | "pass" => Some(Self::Right),
+            "wrong" | "fail" => Some(Self::Wrong),
+            _ => None,
+        }
+    }
+
+    /// In the file.
+    fn stored_word(self) -> &'static str {
+        match self {
+            Self::Right => "pass",
+            Self::Wrong => "fail",
+        }
+    }
+}
+
+/// A line of the file as it is read, under old and new keys, and as pages have it. It is written as
+/// [`LabelLine`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerLabel {
     /// Name of the suite.
+    #[serde(alias = "dataset")]
     pub suite: String,
     /// Id of the test.
+    #[serde(alias = "evalId")]
     pub test: String,
     /// See [`super::Row::answer_hash`].
     pub answer_hash: String,
+    /// Name of the assertion that the label is about; `None`: the whole answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<String>,
+    /// Id or text of the rubric item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
     /// `None` withdraws the label.
     pub label: Option<AnswerMark>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    #[serde(alias = "by")]
     pub who: String,
     /// RFC 3339, UTC.
+    #[serde(alias = "at")]
     pub when: String,
+}
+
+/// What is written: the keys of rows.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LabelLine<'l> {
+    schema_version: u32,
+    eval_id: &'l str,
+    dataset: &'l str,
+    answer_hash: &'l str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assertion: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'l str>,
+    label: Option<&'static str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    note: &'l str,
+    by: &'l str,
+    at: &'l str,
+}
+
+impl<'l> From<&'l AnswerLabel> for LabelLine<'l> {
+    fn from(label: &'l AnswerLabel) -> Self {
+        Self {
+            schema_version: 1,
+            eval_id: &label.test,
+            dataset: &label.suite,
+            answer_hash: &label.answer_hash,
+            assertion: label.assertion.as_deref(),
+            item: label.item.as_deref(),
+            label: label.label.map(AnswerMark::stored_word),
+            note: &label.note,
+            by: &label.who,
+            at: &label.when,
+        }
+    }
 }
 
 impl AnswerLabel {
     /// Why the label cannot be kept.
     pub fn fault(&self) -> Option<&'static str> {
+        let is_timeless = || unix_milliseconds(&self.when).is_none();
+        self.fault_but_time().or_else(|| is_timeless().then_some("`at` is not a time"))
+    }
+
+    /// As [`Self::fault`]; tables need not say when.
+    pub(super) fn fault_but_time(&self) -> Option<&'static str> {
+        let is_long =
+            |text: &Option<String>| text.as_ref().is_some_and(|one| one.len() > NAME_LIMIT);
         let is_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
         if self.suite.is_empty() || self.suite.len() > NAME_LIMIT {
-            Some("`suite` is empty or too long")
+            Some("`dataset` is empty or too long")
         } else if self.test.is_empty() || self.test.len() > NAME_LIMIT {
-            Some("`test` is empty or too long")
+            Some("`evalId` is empty or too long")
         } else if self.answer_hash.len() != HASH || !self.answer_hash.chars().all(is_hex) {
             Some("`answerHash` is not 16 hexadecimal digits")
         } else if self.note.len() > NOTE_LIMIT {
             Some("`note` is too long")
         } else if self.who.is_empty() || self.who.len() > NAME_LIMIT {
-            Some("`who` is empty or too long")
-        } else if unix_milliseconds(&self.when).is_none() {
-            Some("`when` is not a time")
+            Some("`by` is empty or too long")
+        } else if is_long(&self.assertion) || is_long(&self.item) {
+            Some("`assertion` or `item` is too long")
         } else {
             None
         }
@@ -87,7 +164,10 @@ impl AnswerLabel {
         for text in [&mut label.suite, &mut label.test, &mut label.note, &mut label.who] {
             secrets.redact_in_place(text);
         }
-        let line = serde_json::to_string(&label).expect("only texts");
+        for text in [&mut label.assertion, &mut label.item].into_iter().flatten() {
+            secrets.redact_in_place(text);
+        }
+        let line = serde_json::to_string(&LabelLine::from(&label)).expect("only texts");
         text::json(&line).into_owned() + "\n"
     }
 }
@@ -98,6 +178,8 @@ struct LabelKey {
     suite: String,
     test: String,
     answer_hash: String,
+    assertion: Option<String>,
+    item: Option<String>,
     who: String,
 }
 
@@ -123,6 +205,21 @@ impl Labels {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(ReadError::io(&path, error)),
         }
+    }
+
+    /// Labels from a file that the user names: lines as in [`Self::path`], or a CSV table if its name ends
+    /// so.
+    pub fn open(path: &Utf8Path) -> Result<Self, ReadError> {
+        let bytes = read_whole(path, Reach::Anywhere, FILE_LIMIT)
+            .map_err(|error| ReadError::io(path, error))?;
+        if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+            return Ok(Self::parse(path, &bytes));
+        }
+        let fault = |(line, reason)| ReadError::Table { path: path.to_owned(), line, reason };
+        let bytes = super::read::without_mark(&bytes);
+        let text = std::str::from_utf8(bytes).map_err(|_| fault((1, "not UTF-8".to_owned())))?;
+        let current = parse_table(text.to_owned()).map_err(fault)?;
+        Ok(Self { current, damaged: Vec::new() })
     }
 
     /// Lines that are not labels are listed and passed over; the path is for messages.
@@ -151,7 +248,7 @@ impl Labels {
         self.current.iter()
     }
 
-    /// The labels of one answer, by every person.
+    /// The labels of one answer as a whole, by every person.
     pub fn of<'l>(
         &'l self,
         suite: &'l str,
@@ -159,7 +256,11 @@ impl Labels {
         answer_hash: &'l str,
     ) -> impl Iterator<Item = &'l AnswerLabel> {
         self.current.iter().filter(move |label| {
-            label.answer_hash == answer_hash && label.test == test && label.suite == suite
+            let is_whole = label.assertion.is_none() && label.item.is_none();
+            is_whole
+                && label.answer_hash == answer_hash
+                && label.test == test
+                && label.suite == suite
         })
     }
 
@@ -175,6 +276,8 @@ impl AnswerLabel {
             suite: self.suite.clone(),
             test: self.test.clone(),
             answer_hash: self.answer_hash.clone(),
+            assertion: self.assertion.clone(),
+            item: self.item.clone(),
             who: self.who.clone(),
         }
     }
@@ -205,6 +308,8 @@ pub(super) mod testing {
             suite: "support".to_owned(),
             test: test.to_owned(),
             answer_hash: HASH_OF_ANSWER.to_owned(),
+            assertion: None,
+            item: None,
             label: mark,
             note: String::new(),
             who: who.to_owned(),
@@ -242,6 +347,21 @@ mod tests {
         assert_eq!(labels.of("other", "a", hash).count(), 0);
     }
 
+    /// Lines were written with these keys before 2026-11-19.
+    #[test]
+    fn lines_with_the_keys_of_old_are_the_same_labels() {
+        let old = format!(
+            "{{\"suite\":\"support\",\"test\":\"a\",\"answerHash\":\"{HASH_OF_ANSWER}\",\"label\":\"right\",\
+             \"who\":\"ann\",\"when\":\"2026-11-16T20:00:00Z\"}}\n"
+        );
+        let old = Labels::parse("labels.jsonl".into(), old.as_bytes());
+        let new = parsed(&[label("a", Some(AnswerMark::Right), "ann")]);
+        assert!(old.damaged().is_empty() && old.iter().eq(new.iter()), "{old:?} {new:?}");
+        // A label under one set of keys withdraws that under the other.
+        let withdrawn = label("a", None, "ann").line(&Secrets::default());
+        assert!(withdrawn.contains("\"label\":null"), "{withdrawn}");
+    }
+
     #[test]
     fn damaged_lines_are_named_and_the_others_count() {
         let good = label("a", Some(AnswerMark::Right), "ann").line(&Secrets::default());
@@ -261,7 +381,7 @@ mod tests {
         let reasons: Vec<&str> = labels.damaged().iter().map(|one| one.reason.as_str()).collect();
         assert_eq!(reasons[0], "not a label: expected value (column 1)");
         assert_eq!(reasons[1], "not a label: `answerHash` is not 16 hexadecimal digits");
-        assert_eq!(reasons[2], "not a label: `when` is not a time");
+        assert_eq!(reasons[2], "not a label: `at` is not a time");
     }
 
     #[test]
@@ -272,9 +392,10 @@ mod tests {
         one.note = "not sk-very-secret\n\u{202e}##[error]".to_owned();
         let line = one.line(&secrets);
         let expected = format!(
-            "{{\"suite\":\"support\",\"test\":\"a\",\"answerHash\":\"{HASH_OF_ANSWER}\",\"label\":\"wrong\",\
-             \"note\":\"not ***\\n\\u202e#\\u0023[error]\",\"who\":\"ann\",\
-             \"when\":\"2026-11-16T20:00:00Z\"}}\n"
+            "{{\"schemaVersion\":1,\"evalId\":\"a\",\"dataset\":\"support\",\
+             \"answerHash\":\"{HASH_OF_ANSWER}\",\"label\":\"fail\",\
+             \"note\":\"not ***\\n\\u202e#\\u0023[error]\",\"by\":\"ann\",\
+             \"at\":\"2026-11-16T20:00:00Z\"}}\n"
         );
         assert_eq!(line, expected);
     }

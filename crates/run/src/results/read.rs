@@ -3,11 +3,13 @@
 //! A file that was being written may end in part of a line; that part is left out. A last line
 //! that lacks nothing but its line break counts.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::Outcome;
+use evalrig_core::stats::Fnv1a;
 use serde::Deserialize;
 
 use super::error::ReadError;
@@ -100,6 +102,8 @@ pub struct Finished {
     pub duration_ms: Option<u64>,
     /// Of the error, if there is one.
     pub error_kind: Option<String>,
+    /// Of the id of its run; `None` in rows of older versions.
+    pub(crate) run_digest: Option<u64>,
 }
 
 impl Finished {
@@ -125,7 +129,7 @@ impl Finished {
 /// before its rows are read, so answers and grades are skipped without being built.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RowHead {
+struct RowHead<'l> {
     schema_version: u32,
     eval_id: String,
     dataset: String,
@@ -143,6 +147,8 @@ struct RowHead {
     duration_ms: Option<u64>,
     judge_usage: Option<RowHeadUsage>,
     error: Option<RowHeadError>,
+    #[serde(borrow)]
+    run: Option<Cow<'l, str>>,
 }
 
 #[derive(Deserialize)]
@@ -180,12 +186,19 @@ pub(crate) fn read_row_head(line: &[u8]) -> Result<(CaseKey, Finished), String> 
         judge_cost_usd: head.judge_usage.and_then(|usage| usage.cost_usd),
         duration_ms: head.duration_ms,
         error_kind: head.error.map(|error| error.kind),
+        run_digest: head.run.as_deref().map(digest),
     };
     check_ordinal("trial", u64::from(key.trial))?;
     check_share("score", finished.score)?;
     check_cost("costUsd", finished.cost_usd)?;
     check_cost("judgeUsage.costUsd", finished.judge_cost_usd)?;
     Ok((key, finished))
+}
+
+fn digest(run: &str) -> u64 {
+    let mut hash = Fnv1a::default();
+    hash.add_text(run);
+    hash.finish()
 }
 
 /// The whole row, with its numbers checked.

@@ -40,7 +40,7 @@ pub(super) const IDENTIFIERS: &[&str] = &[
 const FREE_DATA: &[&str] = &["details", "input", "expectedOutput", "outputMessages"];
 
 /// Makes a row fit to be written, and gives its line, without checksum and line break.
-pub(super) fn row_line(row: &mut Row, secrets: &Secrets) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn row_line(row: &mut Row, secrets: &Secrets) -> serde_json::Result<Vec<u8>> {
     sanitize_row(row);
     let line = line_of(row)?;
     // Most rows hold no secret. One search in the whole line shows that.

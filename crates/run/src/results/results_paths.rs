@@ -110,6 +110,12 @@ impl ResultsPaths {
         root.join(FOLDER)
     }
 
+    /// A folder of results below a root must be inside of it; another directory is where the user named it.
+    pub fn reach_of_folder(folder: &Utf8Path) -> Reach<'_> {
+        let own = folder.ends_with(FOLDER).then(|| folder.parent()?.parent()).flatten();
+        own.filter(|root| !root.as_str().is_empty()).map_or(Reach::Anywhere, Reach::Inside)
+    }
+
     /// The results of one suite in a folder, newest first by the time in their names.
     pub fn history_of(folder: &Utf8Path, suite: &str) -> Vec<Utf8PathBuf> {
         let wanted = safe_name(suite);

@@ -78,6 +78,12 @@ impl Interrupted {
                     answers.insert(answered.key.clone(), *answered);
                 }
             }
+            JournalLine::Judged(judged) => {
+                let answer = answers.get_mut(&judged.key);
+                if let Some(answer) = answer.filter(|one| one.test_hash == judged.test_hash) {
+                    answer.replies.push(judged.reply);
+                }
+            }
             JournalLine::Other => {}
         })?;
         Ok(())

@@ -98,6 +98,9 @@ pub struct Row {
     pub run: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanPlace>,
+    /// The worker of a queue that ran the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// Version that ran the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evalrig: Option<String>,

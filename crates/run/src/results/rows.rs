@@ -1,7 +1,8 @@
-//! The rows of one results file or several, each case once: of several rows of a case, as a resumed
-//! run may leave them, the last one counts. Memory is bounded by the longest line and the number of
+//! The rows of one results file or several, each case once, or once per run: of several rows of a case,
+//! as a resumed run may leave them, the last one counts. Memory is bounded by the longest line and the number of
 //! cases, never by the answers.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::error::ReadError;
 use super::gaps::{Gaps, SeenPlans};
 use super::read::{DamagedLine, Finished, LineReader, read_row};
 use super::redact::redact_stored_row;
+use super::round_record::{RoundRecord, RoundSettings};
 use super::row::{CaseKey, Row};
 use super::run_header::{RunEnd, RunHeader};
 use super::scan::{Section, scan_results};
@@ -29,6 +31,14 @@ pub fn read_finished(results: &Utf8Path) -> Result<HashMap<CaseKey, Finished>, R
     Ok(found)
 }
 
+/// What becomes of the rows of a case that are not the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    Replaced,
+    /// The last one of each run counts.
+    OfEachRun,
+}
+
 /// The rows in order. Damaged lines are passed over; [`Rows::gaps`] lists them.
 #[derive(Debug)]
 pub struct Rows {
@@ -40,6 +50,8 @@ pub struct Rows {
     /// Cases with rows in more than one file.
     repeated: u64,
     is_foreign: bool,
+    /// Whether a case counts for more than one run.
+    has_several_runs: bool,
     /// The file that is being read, and the rest of them.
     current: Option<(usize, LineReader)>,
     next_file: usize,
@@ -59,13 +71,36 @@ impl Rows {
 
     /// The rows of several files that belong together, such as those of shards.
     pub fn open_all(paths: &[Utf8PathBuf]) -> Result<Self, ReadError> {
+        Self::open_with(paths, Repeated::Replaced)
+    }
+
+    /// As [`Rows::open_all`], but a case that several runs have counts once for each of them. A resumed
+    /// run keeps its id.
+    pub fn open_by_run(paths: &[Utf8PathBuf]) -> Result<Self, ReadError> {
+        Self::open_with(paths, Repeated::OfEachRun)
+    }
+
+    fn open_with(paths: &[Utf8PathBuf], rule: Repeated) -> Result<Self, ReadError> {
         let mut last: HashMap<CaseKey, (RowPlace, Finished)> = HashMap::new();
+        let mut others: HashMap<(Option<u64>, CaseKey), RowPlace> = HashMap::new();
         let mut sections = Vec::with_capacity(paths.len());
         let (mut repeated, mut is_foreign) = (0, false);
         for (number, path) in paths.iter().enumerate() {
             let scanned = scan_results(path, |extent, key, row| {
-                let before = last.insert(key, ((number, extent.offset), row));
-                repeated += u64::from(before.is_some_and(|((file, _), _)| file != number));
+                let (at, run) = ((number, extent.offset), row.run_digest);
+                let mut known = match last.entry(key) {
+                    Entry::Occupied(known) => known,
+                    Entry::Vacant(new) => {
+                        new.insert((at, row));
+                        return;
+                    }
+                };
+                let (place, before) = known.insert((at, row));
+                repeated += u64::from(place.0 != number);
+                if rule == Repeated::OfEachRun && before.run_digest != run {
+                    others.remove(&(run, known.key().clone()));
+                    others.insert((before.run_digest, known.key().clone()), place);
+                }
             })?;
             let scanned = scanned.resumable(path)?;
             is_foreign |= scanned.is_foreign;
@@ -74,7 +109,8 @@ impl Rows {
         Ok(Self {
             paths: paths.to_vec(),
             sections,
-            counted: last.values().map(|(place, _)| *place).collect(),
+            has_several_runs: !others.is_empty(),
+            counted: last.values().map(|(place, _)| *place).chain(others.into_values()).collect(),
             last,
             repeated,
             is_foreign,
@@ -114,10 +150,18 @@ impl Rows {
     }
 
     /// What the files of a run lack that is about to write their last lines.
-    pub(crate) fn gaps_of_run(&self, shown: impl Fn(&Utf8Path) -> Utf8PathBuf) -> Gaps {
+    /// With `rounds`, only so many were needed.
+    pub(crate) fn gaps_of_run(
+        &self,
+        rounds: Option<u32>,
+        shown: impl Fn(&Utf8Path) -> Utf8PathBuf,
+    ) -> Gaps {
         let mut gaps = self.gaps_of(shown, |seen| {
             seen.ignore_shards();
             seen.ignore_unfinished();
+            if let Some(rounds) = rounds {
+                seen.ignore_after(rounds);
+            }
         });
         // The run itself knows why, and has run the cases of damaged lines again.
         (gaps.reason, gaps.resumable) = (None, None);
@@ -147,6 +191,11 @@ impl Rows {
         self.repeated
     }
 
+    /// Whether several runs have a case in common; only if the rows were opened by run.
+    pub(crate) fn has_several_runs(&self) -> bool {
+        self.has_several_runs
+    }
+
     /// Whether a file has nothing but part of a line that is not known to be ours.
     pub(crate) fn is_foreign(&self) -> bool {
         self.is_foreign
@@ -161,6 +210,16 @@ impl Rows {
     /// How the last section of the files ended; `None` if it is unknown.
     pub fn last_end(&self) -> Option<&RunEnd> {
         self.sections.iter().flatten().last()?.end.as_ref()
+    }
+
+    /// The plan of the rounds and how they went, if the files are of one run in rounds.
+    pub fn rounds(&self) -> Option<(&RoundSettings, &RoundRecord)> {
+        let mut plans = self.headers().map(|header| header.rounds.as_ref());
+        let first = plans.next()??;
+        let ids: HashSet<&Option<String>> = self.headers().map(|header| &header.run).collect();
+        let is_one = ids.len() == 1 && plans.all(|plan| plan == Some(first));
+        let record = self.last_end()?.rounds.as_ref()?;
+        is_one.then_some((first, record))
     }
 
     /// Every case with what its last row says.

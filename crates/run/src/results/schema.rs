@@ -72,6 +72,7 @@ static HEADER_FIELDS: &[Field] = &[
     Field::new("cases", COUNT, "planned cases").required(),
     Field::new("options", Shape::Map, "options that select cases").required(),
     Field::new("settings", Shape::Map, "other options of the run, unless they are the default"),
+    Field::new("rounds", Shape::Map, "the plan of a run in rounds"),
     Field::new("suites", Shape::List(&Shape::Fields(PLANNED_FIELDS)), "what was planned")
         .required(),
     Field::new("crc", Shape::Text, "checksum of the line").required(),
@@ -96,7 +97,14 @@ static END_FIELDS: &[Field] = &[
     Field::new("kind", Shape::Choice(&["end"]), "what the line is").required(),
     Field::new(
         "completion",
-        Shape::Choice(&["complete", "limited", "interrupted", "write-error", "incomplete"]),
+        Shape::Choice(&[
+            "complete",
+            "limited",
+            "settled",
+            "interrupted",
+            "write-error",
+            "incomplete",
+        ]),
         "how the run ended",
     )
     .required(),
@@ -104,6 +112,7 @@ static END_FIELDS: &[Field] = &[
     Field::new("rows", COUNT, "rows since the header").required(),
     Field::new("digest", Shape::Text, "digest of their checksums").required(),
     Field::new("damaged", COUNT, "damaged lines since the header that were replaced"),
+    Field::new("rounds", Shape::Map, "what was found after each round"),
     Field::new("crc", Shape::Text, "checksum of the line").required(),
 ];
 
@@ -168,7 +177,7 @@ mod tests {
         row.output_messages = Some(Vec::new());
         let more = json!({
             "testName": "n", "tags": ["t"], "group": "g", "input": [], "criteria": "c", "expectedOutput": 1,
-            "agent": {}, "cached": true, "run": "r", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
+            "agent": {}, "cached": true, "run": "r", "worker": "w", "plan": {"hash": "h"}, "evalrig": "1", "git": {"commit": "0"},
             "command": "evalrig run", "workspace": {}, "arm": "with", "baselineArm": true, "reused": true, "setup": "s",
             "skills": {"offered": null, "used": []}, "partial": true,
             "passTrials": {"share": 0.5}

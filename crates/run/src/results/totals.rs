@@ -22,6 +22,26 @@ impl OutcomeCounts {
         self.0[Self::index(outcome)] += 1;
     }
 
+    pub fn add_all(&mut self, other: &Self) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
+    }
+
+    pub fn remove(&mut self, outcome: Outcome) {
+        let count = &mut self.0[Self::index(outcome)];
+        *count = count.saturating_sub(1);
+    }
+
+    /// Without those of another count of the same cases.
+    #[must_use]
+    pub fn without(mut self, other: &Self) -> Self {
+        for (count, less) in self.0.iter_mut().zip(other.0) {
+            *count = count.saturating_sub(less);
+        }
+        self
+    }
+
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.0[Self::index(outcome)]
     }

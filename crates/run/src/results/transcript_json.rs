@@ -37,6 +37,7 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     map.insert_some("durationMs", transcript.duration_ms);
     map.insert_some("model", transcript.model.as_deref());
     let session = &transcript.session;
+    map.insert_some("agent", session.agent.as_deref());
     map.insert_some("agentVersion", session.version.as_deref());
     map.insert_some("sessionId", session.id.as_deref());
     map.insert_some("stopReason", session.stop_reason.as_deref());
@@ -48,6 +49,7 @@ pub fn transcript_value(transcript: &Transcript) -> Value {
     if session.unknown_events > 0 {
         map.insert("unknownEvents", session.unknown_events);
     }
+    map.insert_some("sandbox", session.sandbox.as_deref());
     map.insert_some("skills", skills_value(&transcript.skills));
     if transcript.partial {
         map.insert("partial", true);
@@ -73,12 +75,14 @@ pub fn read_transcript(value: &Value) -> Option<Transcript> {
         duration_ms: number(map, "durationMs").and_then(Number::as_u64),
         model: text(map, "model"),
         session: SessionFacts {
+            agent: text(map, "agent"),
             version: text(map, "agentVersion"),
             id: text(map, "sessionId"),
             stop_reason: text(map, "stopReason"),
             llm_calls: number(map, "llmCalls").and_then(Number::as_u64),
             permission_denials: map.get("permissionDenials").and_then(texts),
             unknown_events: number(map, "unknownEvents").and_then(Number::as_u64).unwrap_or(0),
+            sandbox: text(map, "sandbox"),
         },
         files: map.get("workspace").and_then(read_files),
         skills: map.get("skills").map(read_skills).unwrap_or_default(),

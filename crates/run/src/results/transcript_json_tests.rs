@@ -126,10 +126,12 @@ fn transcript() -> impl Strategy<Value = Transcript> {
                 cost_usd,
                 duration_ms,
                 session: SessionFacts {
+                    agent: Some("pi".to_owned()),
                     id: model.clone(),
                     llm_calls: duration_ms,
                     permission_denials: model.clone().map(|tool| vec![tool]),
                     unknown_events: duration_ms.unwrap_or_default(),
+                    sandbox: Some("bwrap".to_owned()),
                     ..SessionFacts::default()
                 },
                 skills: SkillEvents {

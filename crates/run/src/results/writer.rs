@@ -23,10 +23,12 @@ use super::append_file::{AppendFile, FileKind, Medium, Syncer};
 use super::checksum::seal;
 use super::error::WriteError;
 use super::journal;
+use super::judge_reply::{JudgeReply, judged_line};
 use super::read::{LINE_LIMIT, ScannedFile};
 use super::redact;
 use super::results_paths::{ResultsPaths, write_path};
 use super::resume::Interrupted;
+use super::round_record::RoundRecord;
 use super::row::{CaseKey, Row};
 use super::row_limit::fit_row;
 use super::run_header::{Completion, END, RunEnd, RunHeader, sealed_line};
@@ -121,6 +123,7 @@ pub struct ResultsWriter {
     written: Option<Sender<Unsynced>>,
     thread: Option<JoinHandle<()>>,
     counts: Arc<Counts>,
+    rounds: Option<RoundRecord>,
 }
 
 impl ResultsWriter {
@@ -216,6 +219,7 @@ impl ResultsWriter {
             written: Some(written),
             thread: Some(thread),
             counts,
+            rounds: None,
         })
     }
 
@@ -249,12 +253,22 @@ impl ResultsWriter {
         attempts: u32,
         transcript: &Transcript,
     ) -> Receipt {
+        let line = || journal::answer_line(key, test_hash, attempts, transcript, &self.secrets);
+        self.append_to_journal(line)
+    }
+
+    /// Keeps what a judge said of an answer in the journal.
+    pub fn write_reply(&self, key: &CaseKey, test_hash: &str, reply: &JudgeReply) -> Receipt {
+        self.append_to_journal(|| judged_line(key, test_hash, reply, &self.secrets))
+    }
+
+    fn append_to_journal(&self, line: impl FnOnce() -> Vec<u8>) -> Receipt {
         let Some(journal) = &self.journal else {
             return Receipt::settled(Ok(()));
         };
-        let line = journal::answered_line(key, test_hash, attempts, transcript, &self.secrets);
+        let line = line();
         if line.len() as u64 > LINE_LIMIT {
-            // It could not be read back. After a crash the target is asked again.
+            // It could not be read back. After a crash it is asked for again.
             return Receipt::settled(Ok(()));
         }
         // A panic elsewhere leaves whole lines: what is not whole is taken back before writing.
@@ -272,6 +286,11 @@ impl ResultsWriter {
         }
     }
 
+    /// What the last line says about rounds.
+    pub fn keep_rounds(&mut self, rounds: RoundRecord) {
+        self.rounds = Some(rounds);
+    }
+
     /// Waits until everything is written, and adds the last line. Nothing is left to resume after a
     /// complete run, so its journal goes.
     pub fn finish(mut self, end: Completion) -> Result<Written, WriteError> {
@@ -281,7 +300,8 @@ impl ResultsWriter {
         if end != Completion::WriteError {
             ended?;
         }
-        let is_over = matches!(end, Completion::Complete | Completion::Incomplete);
+        let is_over =
+            matches!(end, Completion::Complete | Completion::Settled | Completion::Incomplete);
         if self.journal.is_some() && is_over {
             let path = self.place.journal();
             let place = write_path(&path);
@@ -299,6 +319,7 @@ impl ResultsWriter {
             rows: results.tally.count,
             digest: results.tally.digest(),
             damaged: results.damaged,
+            rounds: self.rounds.take(),
         };
         results.file.append(&sealed_line(END, &end))
     }
