@@ -1,0 +1,428 @@
+//! A worker: finds runs, takes chains from them as long as it has free slots, and drains when it is
+//! asked to end.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use async_nats::jetstream::kv::{Operation, Store};
+use camino::Utf8PathBuf;
+use futures_util::StreamExt as _;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::disk::full_disk_count;
+use crate::execute::Cancel;
+use crate::lock::locked;
+
+use super::bundle_cache::remove_unused;
+use super::control_state::ControlState;
+use super::error::QueueError;
+use super::health::serve_health;
+use super::link::QueueLink;
+use super::names::{RunName, STATE_KEY, WORKER_KEYS, key_token};
+use super::publisher::WarningSink;
+use super::rate_store::KeyValueStores;
+use super::run_queue::{RunQueue, known_manifests, runs_bucket};
+use super::worker_run::{BundleLoader, ServingContext, WorkerRun};
+use super::worker_state::WorkerState;
+
+/// Longest wait for a case on one class, before others are asked.
+const POLL: Duration = Duration::from_secs(2);
+
+/// Between two signs of life, and the most often that a changed one is given.
+const SIGN: Duration = Duration::from_secs(5);
+const CHANGED_SIGN: Duration = Duration::from_secs(1);
+
+/// Between two attempts while the server cannot be reached.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Between two attempts to get the files of a run.
+const OPEN_AGAIN: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
+pub(crate) struct WorkerSettings {
+    pub(crate) name: String,
+    pub(crate) slots: usize,
+    pub(crate) cache: Utf8PathBuf,
+    pub(crate) health: Option<SocketAddr>,
+    pub(crate) replicas: usize,
+}
+
+/// Tells the user.
+pub type Say = Arc<dyn Fn(String) + Send + Sync>;
+
+pub(crate) struct QueueWorker {
+    link: QueueLink,
+    settings: WorkerSettings,
+    context: ServingContext,
+    counts: Arc<WorkerState>,
+    runs: Arc<ServedRuns>,
+    say: Say,
+}
+
+/// The runs that are served now.
+#[derive(Debug, Default)]
+struct ServedRuns {
+    all: Mutex<BTreeMap<RunName, Arc<WorkerRun>>>,
+    /// Runs that are gone and being removed.
+    ended: Mutex<JoinSet<()>>,
+    changed: Notify,
+}
+
+impl ServedRuns {
+    fn end(&self, run: Arc<WorkerRun>, say: &Say) {
+        run.end();
+        let say = Arc::clone(say);
+        let mut ended = locked(&self.ended);
+        while ended.try_join_next().is_some() {}
+        ended.spawn(async move {
+            let name = run.queue.name.as_str().to_owned();
+            for warning in run.remove().await {
+                say(format!("warning: {warning}"));
+            }
+            drop(run);
+            say(format!("run {name} has ended"));
+        });
+    }
+
+    /// Waits until nothing is left of runs that are gone.
+    async fn wait_for_ended(&self) {
+        let mut ended = std::mem::take(&mut *locked(&self.ended));
+        while ended.join_next().await.is_some() {}
+    }
+}
+
+impl QueueWorker {
+    pub(crate) async fn new(
+        link: QueueLink,
+        settings: WorkerSettings,
+        loader: Arc<dyn BundleLoader>,
+        say: Say,
+    ) -> Result<Self, QueueError> {
+        let buckets = Arc::new(KeyValueStores::open(&link, settings.replicas).await?);
+        let context = ServingContext {
+            worker: settings.name.clone(),
+            cache: settings.cache.clone(),
+            loader,
+            buckets,
+            warn: WarningSink(Arc::clone(&say)),
+        };
+        let counts = Arc::new(WorkerState::new(settings.slots));
+        Ok(Self { link, settings, context, counts, runs: Arc::default(), say })
+    }
+
+    /// Serves until it is asked to end, and what runs then has ended.
+    pub(crate) async fn run(self, cancel: &Cancel) -> Result<(), QueueError> {
+        if let Some(address) = self.settings.health {
+            let bound = serve_health(address, self.link.clone(), Arc::clone(&self.counts)).await?;
+            (self.say)(format!("health and metrics on http://{bound}"));
+        }
+        let bucket = runs_bucket(&self.link, self.settings.replicas).await?;
+        // Without the list, nothing is known to be unused.
+        if let Ok(used) = known_manifests(&bucket).await {
+            let cache = self.settings.cache.clone();
+            let removed = tokio::task::spawn_blocking(move || remove_unused(&cache, &used));
+            let _ = removed.await;
+        }
+        let mut background = JoinSet::new();
+        background.spawn(find_runs(
+            self.link.clone(),
+            bucket,
+            self.context.clone(),
+            Arc::clone(&self.runs),
+            Arc::clone(&self.counts),
+            Arc::clone(&self.say),
+        ));
+        background.spawn(give_signs(
+            self.settings.name.clone(),
+            Arc::clone(&self.runs),
+            Arc::clone(&self.counts),
+        ));
+        let mut tasks = JoinSet::new();
+        self.take_cases(cancel, &mut tasks).await;
+        self.counts.is_draining.store(true, Ordering::SeqCst);
+        if !tasks.is_empty() {
+            (self.say)("finishing running cases".to_owned());
+        }
+        while tasks.join_next().await.is_some() {}
+        background.shutdown().await;
+        self.runs.wait_for_ended().await;
+        let runs: Vec<Arc<WorkerRun>> = locked(&self.runs.all).values().cloned().collect();
+        for run in runs {
+            for warning in run.finish().await {
+                (self.say)(format!("warning: {warning}"));
+            }
+            let _ = run.queue.control.delete(sign_key(&self.settings.name)).await;
+        }
+        self.link.flush().await;
+        Ok(())
+    }
+
+    async fn take_cases(&self, cancel: &Cancel, tasks: &mut JoinSet<()>) {
+        let slots = Arc::new(Semaphore::new(self.settings.slots));
+        let mut turn = 0usize;
+        loop {
+            while tasks.try_join_next().is_some() {}
+            let permit = tokio::select! {
+                permit = Arc::clone(&slots).acquire_owned() => permit,
+                () = cancel.wait_for_first() => return,
+            };
+            let Ok(permit) = permit else { return };
+            if cancel.is_asked() {
+                return;
+            }
+            if let Some(pause) = self.counts.disk.pause(Instant::now()) {
+                drop(permit);
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => continue,
+                    () = cancel.wait_for_first() => return,
+                }
+            }
+            let mut permits = vec![permit];
+            while let Ok(more) = Arc::clone(&slots).try_acquire_owned() {
+                permits.push(more);
+            }
+            let places = self.places();
+            turn = turn.wrapping_add(1);
+            let mut has_taken = false;
+            for at in 0..places.len() {
+                if permits.is_empty() {
+                    break;
+                }
+                let place = &places[(turn + at) % places.len()];
+                has_taken |= self.take(place, None, &mut permits, tasks).await;
+            }
+            if has_taken {
+                continue;
+            }
+            if places.is_empty() {
+                drop(permits);
+                tokio::select! {
+                    () = self.runs.changed.notified() => {}
+                    () = cancel.wait_for_first() => return,
+                    () = tokio::time::sleep(AGAIN) => {}
+                }
+                continue;
+            }
+            let place = &places[turn % places.len()];
+            permits.truncate(1);
+            self.take(place, Some(place.poll()), &mut permits, tasks).await;
+        }
+    }
+
+    /// The classes of all runs that have cases to give.
+    fn places(&self) -> Vec<TakePlace> {
+        let runs = locked(&self.runs.all);
+        let open = runs.values().filter(|run| run.takes_cases());
+        let of = |run: &Arc<WorkerRun>| {
+            let run = Arc::clone(run);
+            (0..run.consumers.len()).map(move |at| TakePlace { run: Arc::clone(&run), at })
+        };
+        open.flat_map(of).collect()
+    }
+
+    /// Takes as many chains as there are permits. Waits for one only if asked to.
+    async fn take(
+        &self,
+        place: &TakePlace,
+        wait: Option<Duration>,
+        permits: &mut Vec<OwnedSemaphorePermit>,
+        tasks: &mut JoinSet<()>,
+    ) -> bool {
+        let (class, consumer) = &place.run.consumers[place.at];
+        let asked = (Instant::now(), SystemTime::now());
+        // A request is never given up before its end: what it brings would be lost until its lease ends.
+        let batch = match wait {
+            None => consumer.fetch().max_messages(permits.len()).messages().await,
+            Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
+        };
+        let Ok(mut batch) = batch else {
+            tokio::time::sleep(AGAIN).await;
+            return false;
+        };
+        let mut has_taken = false;
+        while let Some(message) = batch.next().await {
+            let Ok(message) = message else { break };
+            // As many as were asked for.
+            let permit = permits.pop();
+            has_taken = true;
+            let (run, counts, class) = (Arc::clone(&place.run), Arc::clone(&self.counts), *class);
+            tasks.spawn(async move {
+                counts.running.fetch_add(1, Ordering::Relaxed);
+                run.serve(message, class, asked, &counts).await;
+                counts.running.fetch_sub(1, Ordering::Relaxed);
+                drop(permit);
+            });
+        }
+        if wait.is_some() && !has_taken {
+            self.counts.set_pending(place.run.queue.name.as_str(), *class, 0);
+        }
+        has_taken
+    }
+}
+
+/// A class of a run.
+struct TakePlace {
+    run: Arc<WorkerRun>,
+    /// Index of its consumer.
+    at: usize,
+}
+
+impl TakePlace {
+    /// A message may come at the end of the wait, and its lease has begun by then.
+    fn poll(&self) -> Duration {
+        POLL.min(self.run.queue.lease() / 4)
+    }
+}
+
+/// Serves every run in the list of runs.
+async fn find_runs(
+    link: QueueLink,
+    bucket: Store,
+    context: ServingContext,
+    runs: Arc<ServedRuns>,
+    counts: Arc<WorkerState>,
+    say: Say,
+) {
+    let mut serving = JoinSet::new();
+    let mut started: BTreeMap<RunName, tokio::task::AbortHandle> = BTreeMap::new();
+    loop {
+        let Ok(mut entries) = bucket.watch_with_history(">").await else {
+            tokio::time::sleep(AGAIN).await;
+            continue;
+        };
+        while let Some(Ok(entry)) = entries.next().await {
+            while serving.try_join_next().is_some() {}
+            let Ok(name) = RunName::parse(&entry.key) else { continue };
+            match entry.operation {
+                Operation::Put if started.contains_key(&name) => {}
+                Operation::Put => {
+                    let run = serve_run(
+                        link.clone(),
+                        name.clone(),
+                        context.clone(),
+                        (Arc::clone(&runs), Arc::clone(&counts)),
+                        Arc::clone(&say),
+                    );
+                    started.insert(name, serving.spawn(run));
+                }
+                Operation::Delete | Operation::Purge => {
+                    if let Some(task) = started.remove(&name) {
+                        task.abort();
+                    }
+                    counts.forget_run(name.as_str());
+                    let removed = locked(&runs.all).remove(&name);
+                    if let Some(run) = removed {
+                        runs.end(run, &say);
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// Opens a run and follows its state until it is gone.
+async fn serve_run(
+    link: QueueLink,
+    name: RunName,
+    context: ServingContext,
+    (runs, counts): (Arc<ServedRuns>, Arc<WorkerState>),
+    say: Say,
+) {
+    let mut told = None;
+    let (control, state) = loop {
+        let full = full_disk_count();
+        match open_run(&link, &name, &context).await {
+            Ok((run, state)) => {
+                say_served(&run, &say);
+                counts.disk.clear(Instant::now());
+                let control = run.queue.control.clone();
+                locked(&runs.all).insert(name, Arc::new(run));
+                runs.changed.notify_waiters();
+                break (control, state);
+            }
+            // A full disk, or a server that is away for a while.
+            Err(error) => {
+                if told.as_ref() != Some(&error) {
+                    (say)(format!("run {} is not served: {error}", name.as_str()));
+                }
+                told = Some(error);
+                if full_disk_count() > full {
+                    counts.disk.note(Instant::now());
+                }
+                tokio::time::sleep(OPEN_AGAIN).await;
+            }
+        }
+    };
+    loop {
+        if let Ok(mut changes) = control.watch_with_history(STATE_KEY).await {
+            while let Some(Ok(entry)) = changes.next().await {
+                if entry.operation == Operation::Put {
+                    let _ = state.send(ControlState::read(&entry.value));
+                    runs.changed.notify_waiters();
+                }
+            }
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+async fn open_run(
+    link: &QueueLink,
+    name: &RunName,
+    context: &ServingContext,
+) -> Result<(WorkerRun, watch::Sender<ControlState>), QueueError> {
+    let queue = RunQueue::open(link, name.clone()).await?;
+    let queue = queue.ok_or_else(|| QueueError::new("it is not complete"))?;
+    let (state, following) = watch::channel(ControlState::of(&queue.control).await?);
+    Ok((WorkerRun::open(queue, following, context).await?, state))
+}
+
+fn say_served(run: &WorkerRun, say: &Say) {
+    let name = run.queue.name.as_str();
+    for reason in &run.left_out {
+        (say)(format!("run {name}: {reason}; its cases are left to others"));
+    }
+    if run.consumers.is_empty() {
+        (say)(format!("run {name} has no cases that can run here"));
+    } else {
+        (say)(format!("serving run {name}"));
+    }
+}
+
+fn sign_key(name: &str) -> String {
+    format!("{WORKER_KEYS}{}", key_token(name))
+}
+
+/// Tells each run that this worker is there, and what it does.
+async fn give_signs(name: String, runs: Arc<ServedRuns>, counts: Arc<WorkerState>) {
+    let key = sign_key(&name);
+    let mut given = BTreeMap::new();
+    loop {
+        let served: Vec<(RunName, Arc<WorkerRun>)> =
+            locked(&runs.all).iter().map(|(name, run)| (name.clone(), Arc::clone(run))).collect();
+        given.retain(|name, _| served.iter().any(|(served, _)| served == name));
+        for (run_name, run) in served {
+            let sign = run.sign(&name, &counts);
+            let is_due = match given.get(&run_name) {
+                None => true,
+                Some((last, at)) => {
+                    let elapsed = Instant::elapsed(at);
+                    elapsed >= SIGN || (*last != sign && elapsed >= CHANGED_SIGN)
+                }
+            };
+            if is_due && let Ok(bytes) = serde_json::to_vec(&sign) {
+                let _ = run.queue.control.put(&key, bytes.into()).await;
+                given.insert(run_name, (sign, Instant::now()));
+            }
+        }
+        tokio::select! {
+            () = runs.changed.notified() => {}
+            () = tokio::time::sleep(CHANGED_SIGN) => {}
+        }
+    }
+}
