@@ -7,12 +7,13 @@ mod skill_matrix;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, compare};
+use evalrig_core::compare::{CompareOptions, ComparedCase, Comparison, ComparisonVerdict, compare};
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::Interval;
 
+use super::rounds::ReportedRounds;
 use super::test_sample::Sample;
-use crate::results::{OutcomeCounts, PartialSum, Row, variant_name};
+use crate::results::{ComparedRounds, LookRecord, OutcomeCounts, PartialSum, Row, variant_name};
 
 pub use json::json;
 pub use phrase::{contracts, contrast, counts, skill_lines, usage};
@@ -25,6 +26,8 @@ const MOST_ARMS: usize = 50;
 #[derive(Debug, Clone, Default)]
 pub struct ArmTally {
     arms: BTreeMap<String, ArmCases>,
+    /// The baseline arm of each suite.
+    baselines: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -56,6 +59,8 @@ pub struct ArmFinding {
     /// Of tests that are not contracts.
     pub counts: OutcomeCounts,
     pub interval: Option<Interval>,
+    /// The same for people.
+    pub shown_interval: Option<Interval>,
     pub usage: ArmUsage,
     /// Tests that demand nothing but that skills are left alone.
     pub contracts: OutcomeCounts,
@@ -72,6 +77,9 @@ impl ArmTally {
         }
         let arm = self.arms.entry(name.clone()).or_default();
         arm.is_baseline |= row.baseline_arm;
+        if row.baseline_arm && !self.baselines.contains_key(&row.dataset) {
+            self.baselines.insert(row.dataset.clone(), name.clone());
+        }
         let wishes = row.skills.as_ref();
         if let Some(skills) = wishes {
             arm.skills.add(skills);
@@ -102,32 +110,109 @@ impl ArmTally {
         names.collect()
     }
 
-    /// The arms, the baseline first; empty if there are fewer than two.
-    pub fn findings(&self) -> Vec<ArmFinding> {
+    /// The arms, the baseline first; empty if there are fewer than two. Of a run in rounds, the
+    /// verdicts are those of the last looks.
+    pub fn findings(&self, rounds: Option<&ReportedRounds>) -> Vec<ArmFinding> {
         if self.arms.len() < 2 {
             return Vec::new();
         }
-        let base = self.arms.values().find(|arm| arm.is_baseline);
         let mut found: Vec<ArmFinding> = self
             .arms
             .iter()
-            .map(|(name, arm)| ArmFinding {
+            .map(|(name, arm)| {
+                let looks = rounds.and_then(|rounds| self.looks_of(name, rounds));
+                let contrast = match looks {
+                    Some(looks) => self.up_to(looks.len() as u32).contrast_of(name),
+                    None => self.contrast(name, arm),
+                };
+                (name, arm, contrast.map(|found| with_look(found, looks)))
+            })
+            .map(|(name, arm, contrast)| ArmFinding {
                 name: name.clone(),
-                is_baseline: arm.is_baseline,
+                // An arm may be the baseline of one suite and not of another.
+                is_baseline: arm.is_baseline && contrast.is_none(),
                 counts: arm.counts,
                 interval: arm.sample.rate(),
+                shown_interval: arm.sample.shown_rate(),
                 usage: arm.usage,
                 contracts: arm.contracts,
-                contrast: base.filter(|_| !arm.is_baseline).map(|base| base.beside(arm)),
+                contrast,
                 skills: arm.skills.clone(),
             })
             .collect();
         found.sort_by_key(|arm| !arm.is_baseline);
         found
     }
+
+    /// The looks at an arm. `None` if another arm was the baseline of the rounds.
+    fn looks_of<'r>(&self, name: &str, rounds: &'r ReportedRounds) -> Option<&'r [LookRecord]> {
+        let is_of = |compared: &&ComparedRounds, arm: &str| compared.arm.as_deref() == Some(arm);
+        let mut all = rounds.record.comparisons.iter();
+        let is_compared =
+            |base: &String| rounds.record.comparisons.iter().any(|compared| is_of(&compared, base));
+        let found = all.find(|compared| is_of(compared, name))?;
+        let is_other_baseline = self.baselines.values().any(is_compared);
+        (!is_other_baseline && !found.looks.is_empty()).then_some(&found.looks)
+    }
+
+    /// With the trials that looks have seen.
+    fn up_to(&self, last: u32) -> Self {
+        let seen = |arm: &ArmCases| -> ArmCases {
+            let cases = arm.cases.iter().filter(|case| case.trial <= last);
+            ArmCases { is_baseline: arm.is_baseline, ..ArmCases::of(cases.cloned().collect()) }
+        };
+        let arms = self.arms.iter().map(|(name, arm)| (name.clone(), seen(arm)));
+        Self { arms: arms.collect(), baselines: self.baselines.clone() }
+    }
+
+    fn contrast_of(&self, name: &str) -> Option<Comparison> {
+        self.contrast(name, self.arms.get(name)?)
+    }
+
+    /// The cases of each suite beside those of its baseline arm.
+    fn contrast(&self, name: &str, arm: &ArmCases) -> Option<Comparison> {
+        let mut names = self.baselines.values();
+        let first = names.next()?;
+        if names.all(|other| other == first) {
+            let is_other = first != name;
+            return self.arms.get(first).filter(|_| is_other).map(|base| base.beside(arm));
+        }
+        let base_of = |case: &ComparedCase| self.baselines.get(&case.suite).map(String::as_str);
+        let own = arm.cases.iter().filter(|case| base_of(case).is_some_and(|base| base != name));
+        let own = ArmCases::of(own.cloned().collect());
+        let suites: BTreeSet<&str> = own.cases.iter().map(|case| case.suite.as_str()).collect();
+        let bases = self.arms.iter().flat_map(|(base, arm)| {
+            let is_base = move |case: &&ComparedCase| base_of(case) == Some(base.as_str());
+            arm.cases.iter().filter(is_base)
+        });
+        let bases = bases.filter(|case| suites.contains(case.suite.as_str()));
+        let bases = ArmCases::of(bases.cloned().collect());
+        (!own.cases.is_empty()).then(|| bases.beside(&own))
+    }
+}
+
+/// What the last look found, in place of a comparison without looks.
+fn with_look(mut found: Comparison, looks: Option<&[LookRecord]>) -> Comparison {
+    if let (Some(suite), Some(look)) = (&mut found.suite, looks.and_then(<[LookRecord]>::last)) {
+        let judged = &mut suite.judged;
+        let verdict = ComparisonVerdict::parse(&look.verdict);
+        judged.verdict = verdict.unwrap_or(ComparisonVerdict::Inconclusive);
+        judged.interval = Interval {
+            low: look.low.unwrap_or(judged.interval.low),
+            high: look.high.unwrap_or(judged.interval.high),
+        };
+        judged.p = look.p.unwrap_or(judged.p);
+    }
+    found
 }
 
 impl ArmCases {
+    /// Of a comparison only.
+    fn of(cases: Vec<ComparedCase>) -> Self {
+        let targets = cases.iter().map(|case| case.target.clone()).collect();
+        Self { cases, targets, ..Self::default() }
+    }
+
     fn beside(&self, other: &Self) -> Comparison {
         let options = CompareOptions::default();
         if !self.targets.is_disjoint(&other.targets) {
@@ -174,14 +259,13 @@ pub(super) mod testing {
     pub fn findings(rows: &[Row]) -> Vec<ArmFinding> {
         let mut tally = ArmTally::default();
         rows.iter().for_each(|row| tally.add(row));
-        tally.findings()
+        tally.findings(None)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use evalrig_core::compare::ComparisonVerdict;
-
+    use super::super::rounds::testing as round_testing;
     use super::testing::{arm_row, findings};
     use super::*;
 
@@ -208,6 +292,47 @@ mod tests {
         let suite = found[1].contrast.as_ref().unwrap().suite.unwrap();
         assert_eq!(suite.judged.verdict, ComparisonVerdict::Better);
         assert!((suite.judged.delta - 0.75).abs() < 1e-9);
+    }
+
+    /// The fixed comparison of all four trials would say that the arm is better.
+    #[test]
+    fn arms_of_rounds_have_the_verdict_of_their_last_look() {
+        let mut rounds = round_testing::rounds(None, ComparisonVerdict::Inconclusive);
+        rounds.record.comparisons[0].arm = Some("with".to_owned());
+        let mut tally = ArmTally::default();
+        rows(20, 1, 4).iter().for_each(|row| tally.add(row));
+        let judged = |rounds: &ReportedRounds| {
+            tally.findings(Some(rounds))[1].contrast.as_ref().unwrap().suite.unwrap().judged
+        };
+        let found = judged(&rounds);
+        assert_eq!(found.verdict, ComparisonVerdict::Inconclusive);
+        assert_eq!((found.candidate_trials, found.p), (2.0, 0.41));
+        assert_eq!(Some(found.interval.low), rounds.record.comparisons[0].looks[1].low);
+        // Compared with another arm than the rounds were.
+        rounds.record.comparisons[0].arm = Some("without".to_owned());
+        assert_eq!(judged(&rounds).verdict, ComparisonVerdict::Better);
+    }
+
+    #[test]
+    fn each_suite_is_compared_with_its_own_baseline() {
+        let mut rows = rows(20, 1, 4);
+        // In another suite, `with` is the baseline of `more`, which is no better.
+        for mut row in super::tests::rows(20, 4, 4) {
+            row.dataset = "other".to_owned();
+            row.baseline_arm = row.arm.as_deref() == Some("with");
+            if row.arm.as_deref() == Some("without") {
+                row.arm = Some("more".to_owned());
+            }
+            rows.push(row);
+        }
+        let found = findings(&rows);
+        let delta = |name: &str| {
+            let arm = found.iter().find(|arm| arm.name == name).unwrap();
+            arm.contrast.as_ref().map(|contrast| contrast.suite.unwrap().judged.delta)
+        };
+        assert_eq!(delta("without"), None);
+        assert!((delta("with").unwrap() - 0.75).abs() < 1e-9);
+        assert!(delta("more").unwrap().abs() < 1e-9);
     }
 
     #[test]

@@ -203,7 +203,9 @@ impl FailureFrame<'_> {
 
     fn files(&self, files: &FileFinding, gutter: &Gutter, out: &mut dyn Write) -> io::Result<()> {
         gutter.edge(self.paint.signs().branch, "files", Tone::Faint, out)?;
-        gutter.note(0, "", &files.summary, Tone::Strong, out)?;
+        if let Some(summary) = &files.summary {
+            gutter.note(0, "", summary, Tone::Strong, out)?;
+        }
         for line in files.diff.iter().flat_map(|diff| &diff.lines) {
             let tone = match line.as_bytes().first() {
                 Some(b'+') => Tone::Good,
@@ -219,7 +221,8 @@ impl FailureFrame<'_> {
             let left = numbers::count((diff.total - diff.lines.len()) as u64);
             gutter.faint(&format!("{left} more lines"), out)?;
         }
-        match files.enter_command() {
+        // Rows may be older than the workspace, or of another machine.
+        match files.enter_command().filter(|_| files.is_there()) {
             Some(command) => gutter.faint(&format!("workspace kept: {command}"), out),
             None => Ok(()),
         }

@@ -53,6 +53,11 @@ impl Groups {
         });
     }
 
+    /// Counts cases that were not kept.
+    pub fn leave_out(&mut self, counts: &OutcomeCounts) {
+        self.left_out.add_all(counts);
+    }
+
     /// Failed, borderline, errored; each in the order of the suites.
     pub fn in_order(&self) -> Vec<&Group> {
         let mut groups: Vec<_> = self.groups.iter().collect();

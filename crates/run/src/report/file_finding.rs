@@ -1,7 +1,10 @@
 //! What a case did to the files of its workspace, in words. Bounded and harmless: every path passes
 //! `text::line`, and the diff `text::excerpt`.
 
-use crate::results::{Row, WorkspaceChanges};
+use camino::Utf8Path;
+use evalrig_core::model::Stage;
+
+use crate::results::{Row, RowError, WorkspaceChanges};
 use crate::text::{self, Excerpt, numbers};
 
 /// Names in one line.
@@ -13,8 +16,8 @@ const DIFF_LINE: usize = 200;
 /// The changes of a workspace, as reports show them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFinding {
-    /// `2 created (a.py, b.py), 1 deleted (c.py)`, or that nothing changed.
-    pub summary: String,
+    /// `2 created (a.py, b.py), 1 deleted (c.py)`, or that nothing changed. `None` if it is not known.
+    pub summary: Option<String>,
     /// `None` if there is no diff to show.
     pub diff: Option<Excerpt>,
     /// Where the workspace is, if it was kept.
@@ -27,22 +30,35 @@ impl FileFinding {
         let changes = row.workspace.as_ref()?;
         let diff = Some(&changes.diff).filter(|diff| !diff.is_empty());
         Some(Self {
-            summary: summary(changes),
+            summary: is_compared(row, changes).then(|| summary(changes)),
             diff: diff.map(|diff| text::excerpt(diff, DIFF_LINES, DIFF_LINE)),
             kept: changes.path.as_deref().map(|path| text::line(path, usize::MAX)),
         })
     }
 
+    /// Whether the kept workspace still exists here.
+    pub fn is_there(&self) -> bool {
+        self.kept.as_ref().is_some_and(|path| Utf8Path::new(path).is_dir())
+    }
+
     /// What to type to look at the workspace.
     pub fn enter_command(&self) -> Option<String> {
-        let path = self.kept.as_deref()?;
-        let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
-        Some(if is_plain {
-            format!("cd {path}")
-        } else {
-            format!("cd '{}'", path.replace('\'', r"'\''"))
-        })
+        self.kept.as_deref().map(enter_command)
     }
+}
+
+/// Whether it is known what changed. Without changes, a fault of the workspace says that its agent did not
+/// start, or that the files could not be compared.
+pub fn is_compared(row: &Row, changes: &WorkspaceChanges) -> bool {
+    let lists = [&changes.created, &changes.modified, &changes.deleted];
+    let is_fault = |error: &RowError| error.stage == Stage::Workspace.word();
+    !row.error.as_ref().is_some_and(is_fault) || lists.iter().any(|paths| !paths.is_empty())
+}
+
+/// What to type to go to a directory.
+pub fn enter_command(path: &str) -> String {
+    let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c));
+    if is_plain { format!("cd {path}") } else { format!("cd '{}'", path.replace('\'', r"'\''")) }
 }
 
 fn summary(changes: &WorkspaceChanges) -> String {
@@ -92,12 +108,27 @@ mod tests {
             deleted: vec!["x\u{1b}[2J".to_owned()],
             ..Default::default()
         };
-        let found = finding(changes);
+        let summary = finding(changes).summary.unwrap();
         assert!(
-            found.summary.starts_with("8 created (f0, f1, f2, f3, f4, f5, 2 more), 1 deleted (x")
+            summary.starts_with("8 created (f0, f1, f2, f3, f4, f5, 2 more), 1 deleted (x"),
+            "{summary}"
         );
-        assert!(!found.summary.contains('\u{1b}'));
-        assert_eq!(finding(WorkspaceChanges::default()).summary, "no file was changed");
+        assert!(!summary.contains('\u{1b}'));
+        let unchanged = finding(WorkspaceChanges::default()).summary;
+        assert_eq!(unchanged.unwrap(), "no file was changed");
+    }
+
+    #[test]
+    fn without_an_agent_nothing_is_said_about_changes() {
+        let mut row = fixture::row("a", Outcome::Errored, None);
+        row.workspace = Some(WorkspaceChanges::default());
+        row.error = Some(fixture::fault("workspace", "setup", "exit code 3"));
+        assert_eq!(FileFinding::of(&row).unwrap().summary, None);
+        row.workspace.as_mut().unwrap().created = vec!["a".to_owned()];
+        assert_eq!(FileFinding::of(&row).unwrap().summary.unwrap(), "1 created (a)");
+        row.workspace = Some(WorkspaceChanges::default());
+        row.error = Some(fixture::fault("target", "timeout", "no answer"));
+        assert_eq!(FileFinding::of(&row).unwrap().summary.unwrap(), "no file was changed");
     }
 
     #[test]
@@ -107,6 +138,16 @@ mod tests {
         let command = |path: &str| finding(kept(path)).enter_command().unwrap();
         assert_eq!(command("/tmp/w-1"), "cd /tmp/w-1");
         assert_eq!(command("/tmp/it's"), r"cd '/tmp/it'\''s'");
+    }
+
+    #[test]
+    fn a_workspace_that_is_gone_is_not_there() {
+        let kept =
+            |path: &str| WorkspaceChanges { path: Some(path.to_owned()), ..Default::default() };
+        let folder = tempfile::tempdir().unwrap();
+        assert!(finding(kept(folder.path().to_str().unwrap())).is_there());
+        assert!(!finding(kept("/no/such/workspace")).is_there());
+        assert!(!finding(WorkspaceChanges::default()).is_there());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde_json::{Number, Value, json};
 use super::{Compared, Detail, ReportKind, ReportOptions, ReportedRun, SuiteText};
 use crate::results::testing;
 use crate::results::{
-    Borderline, EvaluatorResult, GradeOutcome, JudgeUsage, Row, RowError, SourcePlace, TokenCounts,
-    Trace,
+    Borderline, EvaluatorResult, ExitRule, GradeOutcome, JudgeUsage, PassTrials, Row, RowError,
+    SourcePlace, TokenCounts, Trace, WorkspaceChanges,
 };
 use crate::text::OutputStyle;
 
@@ -58,14 +58,14 @@ impl Shown {
                 style: look,
                 detail: Detail::Normal,
                 text: SuiteText::new(suite_line),
-                borderline: Borderline::Fails,
+                exit_rule: ExitRule::default(),
             },
             end: end(),
         }
     }
 
     pub fn borderline(mut self, borderline: Borderline) -> Self {
-        self.setting.borderline = borderline;
+        self.setting.exit_rule.borderline = borderline;
         self
     }
 
@@ -121,6 +121,20 @@ fn end() -> ReportedRun {
         failed_command: Some("evalrig run --failed".to_owned()),
         ..ReportedRun::default()
     }
+}
+
+/// Trials of a test that must pass in half of them: p passed, anything else failed.
+pub fn by_share(test: &str, outcomes: &str) -> Vec<Row> {
+    let row = |(at, letter): (usize, char)| {
+        let mut row = match letter {
+            'p' => row(test, Outcome::Passed, Some(1.0)),
+            _ => missing(test, "csv was not used"),
+        };
+        row.trial = at as u32 + 1;
+        row.pass_trials = Some(PassTrials { share: 0.5, above: false });
+        row
+    };
+    outcomes.chars().enumerate().map(row).collect()
 }
 
 pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
@@ -205,6 +219,29 @@ pub fn missing(test: &str, miss: &str) -> Row {
     result.misses = texts(&[miss]);
     result.source = Some(place(69));
     row.evaluator_results = vec![result];
+    row
+}
+
+/// A failed test whose agent changed files of its workspace.
+pub fn changed_files() -> Row {
+    let mut files = graded("files", "files", 0.5);
+    files.hits = texts(&["'src/cart.js' was modified"]);
+    files.misses = texts(&["Files outside 'src/**' were changed: created notes.md"]);
+    files.source = Some(place(69));
+    let mut row = row("rounds-the-total", Outcome::Failed, Some(0.5));
+    row.candidate_answer = Some("The total is rounded now.".to_owned());
+    row.evaluator_results = vec![files];
+    let diff = "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Rounded.\n\
+         --- a/src/cart.js\n+++ b/src/cart.js\n@@ -1,2 +1,2 @@\n-let total = sum\n\
+         +let total = Math.round(sum * 100) / 100\n export default total\n";
+    row.workspace = Some(WorkspaceChanges {
+        created: texts(&["notes.md"]),
+        modified: texts(&["src/cart.js"]),
+        deleted: Vec::new(),
+        diff: diff.to_owned(),
+        diff_truncated: false,
+        path: None,
+    });
     row
 }
 

@@ -6,10 +6,11 @@ use evalrig_core::model::Outcome;
 
 use super::case_finding::{CaseFinding, CheckFinding, CheckState, SourceLine};
 use super::failure_groups::{Group, Groups};
+use super::held_trials::HeldTrials;
 use super::label_parts::LabelParts;
 use super::other_runs::Compared;
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportedRun, comparison, gap_lines, total_lines};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, comparison, gap_lines, total_lines};
 use crate::results::Row;
 use crate::text::{self, numbers};
 
@@ -18,7 +19,7 @@ pub static REPORT: ReportKind = ReportKind {
     doc: "annotations for GitHub Actions, at the lines of the suite",
     shows_gate: true,
     shows_history: false,
-    make: |_| Box::new(Github::default()),
+    make: |setting| Box::new(Github::new(setting)),
 };
 
 /// GitHub shows no more of each level per step.
@@ -34,6 +35,7 @@ const PER_CASE: usize = 3;
 pub struct Github {
     tally: Tally,
     groups: Groups,
+    held: HeldTrials,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,10 @@ impl Annotation {
 }
 
 impl Github {
+    pub fn new(setting: &ReportOptions) -> Self {
+        Self { tally: Tally::new(setting.exit_rule), ..Self::default() }
+    }
+
     /// Of groups with one outcome, in order.
     fn annotations(&self, outcome: Outcome) -> Vec<Annotation> {
         let label_parts = LabelParts::of(&self.tally);
@@ -68,13 +74,17 @@ impl Github {
 impl Report for Github {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
-        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped) && row.decides() {
-            self.groups.add(CaseFinding::of(row));
+        if !matches!(row.outcome, Outcome::Passed | Outcome::Skipped)
+            && row.decides()
+            && let Some(finding) = self.held.sort(row, &self.tally.verdicts)
+        {
+            self.groups.add(finding);
         }
         Ok(())
     }
 
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        let by_share = self.held.settle(&self.tally.verdicts).add_to(&mut self.groups);
         let mut failed = self.annotations(Outcome::Failed);
         let mut errored = self.annotations(Outcome::Errored);
         let mut borderline = self.annotations(Outcome::Borderline);
@@ -100,6 +110,10 @@ impl Report for Github {
             writeln!(out, "{}", annotation.command("warning"))?;
         }
         let (_, mut text) = total_lines::headline(&self.tally, end);
+        for test in by_share.iter().take(CHANGED) {
+            let (name, said) = test.parts(LabelParts::of(&self.tally));
+            text.push_str(&format!("\n{} {said}", text::line(&name, 120)));
+        }
         let left_out = all - failed.len() - errored.len() - borderline.len();
         if left_out > 0 || self.groups.left_out().total() > 0 {
             text.push_str(

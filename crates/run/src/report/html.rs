@@ -53,7 +53,10 @@ pub static REPORT: ReportKind = ReportKind {
     doc: "one page to open in a browser: summary, plots, every case with its conversation",
     shows_gate: false,
     shows_history: true,
-    make: |setting| Box::new(Html(Page::new(setting.text.clone(), PageMode::default()))),
+    make: |setting| {
+        let page = Page::new(setting.text.clone(), PageMode::default());
+        Box::new(Html(page.judged_by(setting.exit_rule)))
+    },
 };
 
 /// The page in another mode than that of a file.
@@ -258,7 +261,7 @@ mod tests {
             style: OutputStyle::default(),
             detail: super::super::Detail::Normal,
             text: super::super::SuiteText::unknown(),
-            borderline: crate::results::Borderline::Fails,
+            exit_rule: crate::results::ExitRule::default(),
         });
         let mut out = Vec::new();
         report.row(&fixture::missing("a", "b"), &mut out).unwrap();

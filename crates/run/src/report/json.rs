@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use evalrig_core::stats::Interval;
 use serde_json::{Value, json};
 
+use super::pass_k::PassKTally;
 use super::tally::Tally;
 use super::{Report, ReportKind, ReportOptions, ReportedRun, arms, comparison, gap_lines, jsonl};
 use crate::results::{Row, SCHEMA_VERSION};
@@ -22,6 +23,7 @@ pub static REPORT: ReportKind = ReportKind {
 #[derive(Debug, Default)]
 pub struct Json {
     tally: Tally,
+    pass_k: PassKTally,
 }
 
 impl Json {
@@ -42,6 +44,7 @@ impl Report for Json {
     fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.opening().as_bytes())?;
         self.tally.add(row);
+        self.pass_k.add(row);
         jsonl::write_row(row, out)
     }
 
@@ -54,12 +57,21 @@ impl Report for Json {
         let summary = end.summary_document.clone().unwrap_or_else(made);
         write!(out, "{before}],\"summary\":{}", text(&summary))?;
         write!(out, ",\"intervals\":{}", text(&self.intervals()))?;
+        if self.tally.disputes.count() > 0 {
+            write!(out, ",\"disputed\":{}", text(&self.tally.disputes.document()))?;
+        }
+        if let Some(found) = self.pass_k.json() {
+            write!(out, ",\"passAtK\":{}", text(&found))?;
+        }
         if let Some(gaps) = gap_lines::document(end) {
             write!(out, ",\"incomplete\":{}", text(&gaps))?;
         }
-        let arms = self.tally.arms.findings();
+        let arms = self.tally.arms.findings(end.rounds.as_ref());
         if !arms.is_empty() {
             write!(out, ",\"arms\":{}", text(&arms::json(&arms)))?;
+        }
+        if let Some(rounds) = &end.rounds {
+            write!(out, ",\"rounds\":{}", text(&rounds.json()))?;
         }
         if let Some(compared) = &end.compared {
             let candidate = end.results.as_ref().map_or("", |path| path.as_str());

@@ -9,9 +9,8 @@ use evalrig_core::model::Outcome;
 
 use super::case_finding::CaseFinding;
 use super::file_finding::FileFinding;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines, xml};
-use crate::results::OutcomeCounts;
-use crate::results::{Borderline, Row};
+use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines, held_trials, xml};
+use crate::results::{OutcomeCounts, Row, TestKey, TestVerdicts};
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -28,17 +27,33 @@ const TOLD: u64 = 2_000;
 const MISSING: usize = 1_000;
 const ANSWER_LINES: usize = 40;
 const ANSWER: usize = 4_000;
+const CASE_END: &str = "    </testcase>\n";
 
 #[derive(Debug)]
 pub struct Junit {
     suites: BTreeMap<String, JunitSuite>,
     told: u64,
-    borderline: Borderline,
+    verdicts: TestVerdicts,
+    /// Cases that did not pass, of tests that need not pass in every trial.
+    held: BTreeMap<TestKey, Vec<HeldCase>>,
+}
+
+#[derive(Debug)]
+struct HeldCase {
+    trial: u32,
+    opening: String,
+    reasons: String,
+    first_miss: String,
 }
 
 impl Junit {
     pub fn new(setting: &ReportOptions) -> Self {
-        Self { suites: BTreeMap::new(), told: 0, borderline: setting.borderline }
+        Self {
+            suites: BTreeMap::new(),
+            told: 0,
+            verdicts: TestVerdicts::new(setting.exit_rule),
+            held: BTreeMap::new(),
+        }
     }
 
     /// A case without a row is an error of its suite; whatever else is missing, one of the run.
@@ -69,12 +84,29 @@ impl Junit {
         );
     }
 
-    /// Whether others are to take the case for one that passed.
-    fn passes(&self, outcome: Outcome) -> bool {
-        match outcome {
-            Outcome::Passed => true,
-            Outcome::Borderline => self.borderline == Borderline::Passes,
-            Outcome::Failed | Outcome::Errored | Outcome::Skipped => false,
+    /// Writes what was held: trials of a test that passes are no failures.
+    fn push_held(&mut self) {
+        for (test, mut cases) in std::mem::take(&mut self.held) {
+            let Some(verdict) = self.verdicts.of(&test) else {
+                continue;
+            };
+            let suite = self.suites.entry(test.suite.clone()).or_default();
+            cases.sort_by_key(|case| case.trial);
+            for case in cases {
+                suite.cases.push_str(&case.opening);
+                if verdict.is_pass() {
+                    suite.counts.add(Outcome::Passed);
+                    let name = text::line(&test.test, 400);
+                    let note = held_trials::sentence(&verdict);
+                    let note = format!("`{name}` {note}; missed: {}", case.first_miss);
+                    let note = xml::escape(&note);
+                    let _ = writeln!(suite.cases, "      <system-out>{note}</system-out>");
+                } else {
+                    suite.counts.add(Outcome::Failed);
+                    suite.cases.push_str(&case.reasons);
+                }
+                suite.cases.push_str(CASE_END);
+            }
         }
     }
 }
@@ -88,18 +120,33 @@ struct JunitSuite {
 
 impl Report for Junit {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
-        let is_well = self.passes(row.outcome);
+        self.verdicts.add(row);
+        let is_well = self.verdicts.is_pass(row) == Some(true) || row.outcome == Outcome::Passed;
         // Other systems would call the run failed.
-        let outcome = if is_well || row.decides() { row.outcome } else { Outcome::Skipped };
+        let outcome = match row.outcome {
+            _ if is_well => Outcome::Passed,
+            _ if !row.decides() => Outcome::Skipped,
+            Outcome::Borderline => Outcome::Failed,
+            outcome => outcome,
+        };
         self.told += u64::from(!is_well && outcome != Outcome::Skipped);
         let suite = self.suites.entry(row.dataset.clone()).or_default();
-        suite.counts.add(outcome);
         suite.ms = suite.ms.saturating_add(row.duration_ms.unwrap_or(0));
         let notable_changes = match (is_well, self.told <= TOLD) {
             (true, _) => ReasonDetail::Nothing,
             (false, true) => ReasonDetail::Everything,
             (false, false) => ReasonDetail::FirstReason,
         };
+        if let Some(test) = self.verdicts.test_of_miss(row) {
+            let (mut opening, mut reasons) = (String::new(), String::new());
+            push_opening(row, &mut opening);
+            push_reasons(row, notable_changes, &mut reasons);
+            let first_miss = CaseFinding::of(row).first_miss();
+            let case = HeldCase { trial: row.trial, opening, reasons, first_miss };
+            self.held.entry(test).or_default().push(case);
+            return Ok(());
+        }
+        suite.counts.add(outcome);
         push_case(row, outcome, notable_changes, &mut suite.cases);
         Ok(())
     }
@@ -108,11 +155,12 @@ impl Report for Junit {
         for suite in &end.suites {
             self.suites.entry(suite.clone()).or_default();
         }
+        self.push_held();
         self.push_gaps(end);
         let mut all = JunitSuite::default();
         let mut totals = Numbers::default();
         for suite in self.suites.values() {
-            totals.add(&suite.counts, self.borderline);
+            totals.add(&suite.counts);
             all.ms = all.ms.saturating_add(suite.ms);
         }
         writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
@@ -120,7 +168,7 @@ impl Report for Junit {
         writeln!(out, r#"<testsuites name="evalrig" {} {}>"#, totals.text(), time(ms))?;
         for (name, suite) in &self.suites {
             let mut numbers = Numbers::default();
-            numbers.add(&suite.counts, self.borderline);
+            numbers.add(&suite.counts);
             writeln!(
                 out,
                 r#"  <testsuite name="{}" {} skipped="{}" {}>"#,
@@ -145,12 +193,9 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn add(&mut self, counts: &OutcomeCounts, borderline: Borderline) {
+    fn add(&mut self, counts: &OutcomeCounts) {
         self.tests += counts.total();
         self.failures += counts.of(Outcome::Failed);
-        if borderline == Borderline::Fails {
-            self.failures += counts.of(Outcome::Borderline);
-        }
         self.errors += counts.of(Outcome::Errored);
         self.skipped += counts.of(Outcome::Skipped);
     }
@@ -175,16 +220,7 @@ enum ReasonDetail {
 
 /// `outcome` is what others are to take it for.
 fn push_case(row: &Row, outcome: Outcome, notable_changes: ReasonDetail, out: &mut String) {
-    let _ = writeln!(
-        out,
-        r#"    <testcase classname="{}" name="{}" file="{}" line="{}" {}>"#,
-        xml::attribute(&row.dataset),
-        xml::attribute(&name(row)),
-        xml::attribute(&row.source.file),
-        row.source.line,
-        time(row.duration_ms.unwrap_or(0))
-    );
-    push_properties(row, out);
+    push_opening(row, out);
     match outcome {
         _ if notable_changes == ReasonDetail::Nothing => {}
         Outcome::Skipped => {
@@ -195,7 +231,21 @@ fn push_case(row: &Row, outcome: Outcome, notable_changes: ReasonDetail, out: &m
         }
         _ => push_reasons(row, notable_changes, out),
     }
-    out.push_str("    </testcase>\n");
+    out.push_str(CASE_END);
+}
+
+/// Everything that comes before what happened to the case.
+fn push_opening(row: &Row, out: &mut String) {
+    let _ = writeln!(
+        out,
+        r#"    <testcase classname="{}" name="{}" file="{}" line="{}" {}>"#,
+        xml::attribute(&row.dataset),
+        xml::attribute(&name(row)),
+        xml::attribute(&row.source.file),
+        row.source.line,
+        time(row.duration_ms.unwrap_or(0))
+    );
+    push_properties(row, out);
 }
 
 /// CI systems take two cases with one name for one case. The target is always told, because a
@@ -286,7 +336,8 @@ fn reasons(finding: &CaseFinding) -> String {
 
 /// The question, where it is known, the answer, and what became of files.
 fn said(row: &Row) -> Option<String> {
-    let files = FileFinding::of(row).map(|files| format!("files: {}", files.summary));
+    let summary = FileFinding::of(row).and_then(|files| files.summary);
+    let files = summary.map(|summary| format!("files: {summary}"));
     match (question_and_answer(row), files) {
         (Some(said), Some(files)) => Some(format!("{said}\n\n{files}")),
         (said, files) => said.or(files),
@@ -318,10 +369,22 @@ fn beginning(answer: &str) -> String {
 mod tests {
     use super::super::fixture::{self, Shown};
     use super::*;
+    use crate::results::Borderline;
     use crate::text::OutputStyle;
 
     fn shown() -> Shown {
         Shown::of(&REPORT, OutputStyle::default())
+    }
+
+    #[test]
+    fn trials_that_failed_are_no_failures_of_a_test_that_passes() {
+        let rows = [fixture::by_share("pos", "pfpf"), fixture::by_share("neg", "pfff")].concat();
+        let text = shown().rows(&rows);
+        elements(&text).unwrap();
+        assert!(text.contains(r#"tests="8" failures="3" errors="0""#), "{text}");
+        assert_eq!(text.matches("<failure ").count(), 3);
+        let note = "`pos` passes: 2 of 4 trials passed, needs 50 %; missed: csv was not used";
+        assert_eq!(text.matches(note).count(), 2, "{text}");
     }
 
     /// Names of the elements in the order in which they open, if the text is well-formed.

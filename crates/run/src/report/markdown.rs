@@ -6,11 +6,15 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
+use super::arms::SkillMatrix;
 use super::case_finding::{CaseFinding, SentenceList};
 use super::failure_groups::Groups;
+use super::held_trials::{HeldTrials, TestByShare};
 use super::label_parts::LabelParts;
 use super::tally::Tally;
-use super::{Report, ReportKind, ReportedRun, arms, comparison, gap_lines, total_lines};
+use super::{
+    Report, ReportKind, ReportOptions, ReportedRun, arms, comparison, gap_lines, total_lines,
+};
 use crate::results::Row;
 use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
@@ -19,7 +23,7 @@ pub static REPORT: ReportKind = ReportKind {
     doc: "a comment for a pull request",
     shows_gate: true,
     shows_history: false,
-    make: |_| Box::new(Markdown::default()),
+    make: |setting| Box::new(Markdown::new(setting)),
 };
 
 /// In bytes. GitHub refuses comments of more than 65 536 characters.
@@ -30,6 +34,11 @@ const TABLE: usize = 20_000;
 const CELL: usize = 120;
 /// Flaky tests that are named.
 const FLAKY: usize = 10;
+/// Disputed items that are named.
+const DISPUTED: usize = 10;
+/// Columns and rows of a matrix of skills.
+const WIDEST: usize = 10;
+const LONGEST_MATRIX: usize = 30;
 /// Tests that changed since the baseline.
 const CHANGED: usize = 10;
 
@@ -37,20 +46,22 @@ const CHANGED: usize = 10;
 pub struct Markdown {
     tally: Tally,
     groups: Groups,
+    held: HeldTrials,
 }
 
 impl Report for Markdown {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
         let is_well = matches!(row.outcome, Outcome::Passed | Outcome::Skipped) || !row.decides();
-        if !is_well {
-            self.groups.add(CaseFinding::of(row));
+        if !is_well && let Some(finding) = self.held.sort(row, &self.tally.verdicts) {
+            self.groups.add(finding);
         }
         Ok(())
     }
 
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let label_parts = LabelParts::of(&self.tally);
+        let by_share = self.held.settle(&self.tally.verdicts).add_to(&mut self.groups);
         let (outcome, headline) = total_lines::headline(&self.tally, end);
         let headline = format!("{} evalrig: {headline}", sign(outcome));
         let mut text = match comparison::gate(end) {
@@ -64,8 +75,11 @@ impl Report for Markdown {
         };
         push_gaps(end, &mut text);
         push_baseline(end, &mut text);
-        push_arms(&self.tally, &mut text);
+        push_rounds(end, &mut text);
+        push_arms(&self.tally, end, &mut text);
         self.push_tests(&mut text);
+        push_tests_by_share(&by_share, label_parts, &mut text);
+        self.push_disputes(&mut text);
         let groups = self.groups.in_order();
         let findings: Vec<_> = groups
             .iter()
@@ -95,6 +109,10 @@ struct CaseEntry<'a> {
 }
 
 impl Markdown {
+    pub fn new(setting: &ReportOptions) -> Self {
+        Self { tally: Tally::new(setting.exit_rule), ..Self::default() }
+    }
+
     /// How many tests pass always, and the flaky ones by name.
     fn push_tests(&self, text: &mut String) {
         let Some(counts) = self.tally.tests.text() else {
@@ -114,6 +132,21 @@ impl Markdown {
             0 => writeln!(text),
             _ => writeln!(text, ": {}", shown.join(", ")),
         };
+    }
+
+    /// The items on which votes differ most.
+    fn push_disputes(&self, text: &mut String) {
+        let (lines, more) = self.tally.disputes.lines(LabelParts::of(&self.tally), DISPUTED);
+        if lines.is_empty() {
+            return;
+        }
+        text.push_str("\nThe judge disagrees with itself most about:\n\n");
+        for line in lines {
+            let _ = writeln!(text, "- {}", escaped(&line));
+        }
+        if more > 0 {
+            let _ = writeln!(text, "- and {} more", numbers::count(more));
+        }
     }
 
     fn foot(&self, end: &ReportedRun) -> String {
@@ -141,8 +174,8 @@ fn sign(outcome: Outcome) -> &'static str {
 }
 
 /// A table of the arms, and what they say about the baseline arm.
-fn push_arms(tally: &Tally, text: &mut String) {
-    let arms = tally.arms.findings();
+fn push_arms(tally: &Tally, end: &ReportedRun, text: &mut String) {
+    let arms = tally.arms.findings(end.rounds.as_ref());
     if arms.is_empty() {
         return;
     }
@@ -166,6 +199,42 @@ fn push_arms(tally: &Tally, text: &mut String) {
         for line in lines {
             let _ = writeln!(text, "- {}", escaped(&line));
         }
+        push_matrix(&arm.skills, text);
+    }
+}
+
+/// How often each skill was used, by the skill that should have been used. Omitted if it is too wide to read.
+fn push_matrix(skills: &SkillMatrix, text: &mut String) {
+    let (rows, columns) = (skills.rows(), skills.columns());
+    if columns.len() > WIDEST || rows.len() > LONGEST_MATRIX {
+        return;
+    }
+    let name = |name: &Option<&str>| name.map_or("no skill".to_owned(), |name| code(name, CELL));
+    let heads = columns.iter().map(name).collect::<Vec<_>>().join(" | ");
+    let _ = writeln!(
+        text,
+        "\n| wanted | cases | used: {heads} |\n|---|---|{}",
+        "---|".repeat(columns.len())
+    );
+    for (wanted, cases) in rows {
+        let cells = columns.iter().map(|used| skills.cell(wanted, *used).text());
+        let cells = cells.collect::<Vec<_>>().join(" | ");
+        let _ = writeln!(text, "| {} | {} | {cells} |", name(&wanted), numbers::count(cases));
+    }
+}
+
+/// Tests that passed or failed by the share of their trials.
+fn push_tests_by_share(tests: &[TestByShare], label_parts: LabelParts, text: &mut String) {
+    if tests.is_empty() {
+        return;
+    }
+    text.push('\n');
+    for test in tests.iter().take(FLAKY) {
+        let (name, said) = test.parts(label_parts);
+        let _ = writeln!(text, "- {} {}", code(&name, CELL), escaped(&said));
+    }
+    if let n @ 1.. = tests.len().saturating_sub(FLAKY) {
+        let _ = writeln!(text, "- and {} more", numbers::count(n as u64));
     }
 }
 
@@ -177,6 +246,16 @@ fn push_gaps(end: &ReportedRun, text: &mut String) {
     text.push_str("\nThe results are incomplete:\n\n");
     for sentence in sentences {
         let _ = writeln!(text, "- {}", escaped(&sentence));
+    }
+}
+
+fn push_rounds(end: &ReportedRun, text: &mut String) {
+    let Some(rounds) = &end.rounds else {
+        return;
+    };
+    text.push_str("\nRounds:\n\n");
+    for line in rounds.lines() {
+        let _ = writeln!(text, "- {}", escaped(&line));
     }
 }
 
@@ -290,7 +369,9 @@ fn details(entry: &CaseEntry, label_parts: LabelParts) -> String {
         push_said("answer", answer, &mut text);
     }
     if let Some(files) = &finding.files {
-        let _ = writeln!(text, "\nFiles: {}", code(&files.summary, usize::MAX));
+        if let Some(summary) = &files.summary {
+            let _ = writeln!(text, "\nFiles: {}", code(summary, usize::MAX));
+        }
         if let Some(diff) = &files.diff {
             push_said("diff", diff, &mut text);
         }
@@ -362,6 +443,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arms::testing::{arm_row, skill_row};
     use super::super::comparison::testing;
     use super::super::fixture::{self, Shown};
     use super::*;
@@ -369,6 +451,17 @@ mod tests {
 
     fn shown() -> Shown {
         Shown::of(&REPORT, OutputStyle::default())
+    }
+
+    #[test]
+    fn a_test_that_passes_by_its_share_is_a_note() {
+        let text = shown().rows(&fixture::by_share("pos", "pfpf"));
+        assert!(text.starts_with("### ✅ evalrig: 2 of 4 passed"), "{text}");
+        assert!(
+            text.contains("- <code>pos</code> passes: 2 of 4 trials passed, needs 50 %"),
+            "{text}"
+        );
+        assert!(!text.contains("| case |") && !text.contains("❌"), "{text}");
     }
 
     #[test]
@@ -391,6 +484,24 @@ mod tests {
     #[test]
     fn snapshot() {
         insta::assert_snapshot!(shown().rows(&fixture::rows()));
+    }
+
+    #[test]
+    fn skills_that_take_each_others_place_are_in_a_table() {
+        let rows = [
+            skill_row("a", &["csv"], &["csv-pro"]),
+            skill_row("b", &["csv"], &["csv"]),
+            skill_row("c", &[], &["git"]),
+            arm_row("without", "a", 1, Outcome::Failed),
+        ];
+        let text = shown().rows(&rows);
+        let table = "\
+| wanted | cases | used: <code>csv</code> | <code>csv-pro</code> | <code>git</code> | no skill |
+|---|---|---|---|---|---|
+| <code>csv</code> | 2 | 1 (50 %) | 1 (50 %) |  |  |
+| no skill | 1 |  |  | 1 (100 %) |  |
+";
+        assert!(text.contains(table), "{text}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 pub mod arms;
 mod case_finding;
 pub mod comparison;
+mod disputes;
 mod failure_frame;
 mod failure_groups;
 mod file_finding;
@@ -12,15 +13,19 @@ mod file_finding;
 pub(crate) mod fixture;
 mod gap_lines;
 pub mod github;
+mod held_trials;
 pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod junit;
+mod kept_tally;
 mod label_parts;
 pub mod markdown;
 mod other_runs;
+mod pass_k;
 mod report_options;
 mod reported_run;
+mod rounds;
 pub mod sarif;
 pub mod sarif_log;
 mod summary_block;
@@ -40,6 +45,7 @@ pub use html::EarlierCase;
 pub use other_runs::{Compared, PastRuns};
 pub use report_options::{Detail, ReportOptions, SuiteText};
 pub use reported_run::{ReportedRun, RunLogNews, Stopped};
+pub use rounds::{ReportedRounds, look_line};
 
 /// Hears every row once, in any order, and then the end. What it writes is complete after
 /// [`Report::finish`].

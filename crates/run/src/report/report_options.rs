@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evalrig_core::secrets::Secrets;
 
-use crate::results::Borderline;
+use crate::results::ExitRule;
 use crate::text::OutputStyle;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +78,6 @@ pub struct ReportOptions {
     pub style: OutputStyle,
     pub detail: Detail,
     pub text: SuiteText,
-    /// What the exit code makes of it, for reports from which others make one of their own.
-    pub borderline: Borderline,
+    /// Which tests pass, as the exit code has it.
+    pub exit_rule: ExitRule,
 }

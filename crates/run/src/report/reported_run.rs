@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde_json::Value;
 
 use super::other_runs::{Compared, PastRuns};
+use super::rounds::ReportedRounds;
 use crate::results::Gaps;
 
 /// Why a run ended before its plan did.
@@ -18,6 +19,8 @@ pub enum Stopped {
     Failures,
     /// Results could not be written.
     WriteError,
+    /// `queue cancel` or `queue remove`.
+    Elsewhere,
 }
 
 impl Stopped {
@@ -28,6 +31,7 @@ impl Stopped {
             Self::Errors => "stopped: too many cases could not be measured",
             Self::Failures => "stopped after a failure",
             Self::WriteError => "stopped: results could not be written",
+            Self::Elsewhere => "stopped: the run was ended on the server of its queue",
         }
     }
 }
@@ -80,6 +84,8 @@ pub struct ReportedRun {
     pub gaps: Gaps,
     /// `--baseline`.
     pub compared: Option<Compared>,
+    /// `--rounds`.
+    pub rounds: Option<ReportedRounds>,
     /// `--gate`: the exit code is that of the comparison, and not that of the tests.
     pub is_gated: bool,
     /// The command that runs what did not pass again.

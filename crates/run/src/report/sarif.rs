@@ -11,12 +11,13 @@ use sha2::{Digest, Sha256};
 use super::case_finding::{
     CaseFault, CaseFinding, CheckFinding, CheckState, GateState, SourceLine,
 };
+use super::held_trials::HeldTrials;
 use super::sarif_log::{
     REPOSITORY_ROOT, SarifArtifactLocation, SarifCaseProperties, SarifFingerprints, SarifLocation,
     SarifLog, SarifPhysicalLocation, SarifRegion, SarifResult, SarifRule, SarifText, uri,
 };
-use super::{Report, ReportKind, ReportedRun, gap_lines};
-use crate::results::Row;
+use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines};
+use crate::results::{Row, TestVerdicts};
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -24,7 +25,7 @@ pub static REPORT: ReportKind = ReportKind {
     doc: "SARIF 2.1.0 for code scanning: missed assertions at the lines of the suite",
     shows_gate: false,
     shows_history: false,
-    make: |_| Box::new(Sarif::default()),
+    make: |setting| Box::new(Sarif::new(setting)),
 };
 
 /// GitHub keeps this many of one upload.
@@ -39,18 +40,43 @@ pub struct Sarif {
     /// By fingerprint: trials that miss the same thing are one result.
     known: HashMap<String, usize>,
     dropped: u64,
+    verdicts: TestVerdicts,
+    held: HeldTrials,
 }
 
 impl Report for Sarif {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
+        self.verdicts.add(row);
         if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) || !row.decides() {
             return Ok(());
         }
-        let finding = CaseFinding::of(row);
+        if let Some(finding) = self.held.sort(row, &self.verdicts) {
+            self.push_failure(&finding);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        let settled = self.held.settle(&self.verdicts);
+        settled.failures.iter().for_each(|finding| self.push_failure(finding));
+        settled.notes.iter().for_each(|finding| self.push_note(finding));
+        let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
+        let log = log.with_repository_root().with_errors(gap_lines::sentences(end));
+        let text = serde_json::to_string(&log)?;
+        writeln!(out, "{}", text::json(&text))
+    }
+}
+
+impl Sarif {
+    pub fn new(setting: &ReportOptions) -> Self {
+        Self { verdicts: TestVerdicts::new(setting.exit_rule), ..Self::default() }
+    }
+
+    fn push_failure(&mut self, finding: &CaseFinding) {
         let mut is_told = false;
         for check in &finding.checks {
-            if let Some(level) = level(&finding, check) {
-                self.add(&finding, Some(check), level);
+            if let Some(level) = level(finding, check) {
+                self.add(finding, Some(check), level);
                 is_told |= level != "note";
             }
         }
@@ -60,20 +86,18 @@ impl Report for Sarif {
                 Outcome::Borderline => "warning",
                 _ => "error",
             };
-            self.add(&finding, None, level);
+            self.add(finding, None, level);
         }
-        Ok(())
     }
 
-    fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
-        let log = log.with_repository_root().with_errors(gap_lines::sentences(end));
-        let text = serde_json::to_string(&log)?;
-        writeln!(out, "{}", text::json(&text))
+    /// A trial that failed, of a test that passes.
+    fn push_note(&mut self, finding: &CaseFinding) {
+        let lost = |check: &&CheckFinding| level(finding, check).is_some();
+        for check in finding.checks.iter().filter(lost) {
+            self.add(finding, Some(check), "note");
+        }
     }
-}
 
-impl Sarif {
     /// Without an assertion it is about the case.
     fn add(&mut self, finding: &CaseFinding, check: Option<&CheckFinding>, level: &'static str) {
         let rule = check.map_or(CASE, rule_of);
@@ -277,6 +301,16 @@ mod tests {
         let text = Shown::of(&REPORT, OutputStyle::default()).rows(rows);
         let log: Value = serde_json::from_str(&text).unwrap();
         log["runs"][0]["results"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn trials_that_failed_are_notes_of_a_test_that_passes() {
+        let levels = |trials: &str| -> Vec<Value> {
+            let found = results(&fixture::by_share("pos", trials));
+            found.iter().map(|result| result["level"].clone()).collect()
+        };
+        assert_eq!(levels("pfpf"), ["note"]);
+        assert_eq!(levels("pfff"), ["error"]);
     }
 
     #[test]

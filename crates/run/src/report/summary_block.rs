@@ -22,6 +22,8 @@ const BAR: usize = 50;
 const LABEL: usize = 9;
 /// Flaky tests that are named.
 const FLAKY: usize = 5;
+/// Disputed items that are named.
+const DISPUTED: usize = 5;
 /// Targets or suites in a table.
 const LISTED: usize = 12;
 
@@ -50,8 +52,9 @@ impl SummaryBlock<'_> {
         self.fact("cost", cost, out)?;
         self.fact("cache", total_lines::reused(tally), out)?;
         self.fact("judges", total_lines::judges(tally), out)?;
+        self.disputes(tally, out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
-        let arms = tally.arms.findings();
+        let arms = tally.arms.findings(end.rounds.as_ref());
         if arms.is_empty() {
             self.table("targets", &tally.targets, &tally.target_samples, out)?;
         }
@@ -81,6 +84,16 @@ impl SummaryBlock<'_> {
         self.fact("", more, out)
     }
 
+    /// The items on which votes differ most.
+    fn disputes(&self, tally: &Tally, out: &mut dyn Write) -> io::Result<()> {
+        let (lines, more) = tally.disputes.lines(LabelParts::of(tally), DISPUTED);
+        for (at, line) in lines.into_iter().enumerate() {
+            self.fact(["disputed", ""][at.min(1)], Some(line), out)?;
+        }
+        let more = (more > 0).then(|| format!("and {} more", numbers::count(more)));
+        self.fact("", more, out)
+    }
+
     /// A label and what it says, if there is something to say.
     pub fn fact(&self, label: &str, text: Option<String>, out: &mut dyn Write) -> io::Result<()> {
         let Some(text) = text else {
@@ -88,7 +101,7 @@ impl SummaryBlock<'_> {
         };
         let room = self.paint.columns().saturating_sub(LABEL + 2);
         let lines = match label {
-            "results" | "summary" | "baseline" | "report" => {
+            "results" | "summary" | "baseline" | "report" | "kept" => {
                 vec![self.paint.text(&text).into_owned()]
             }
             _ => self.paint.wrap(&text, room),
@@ -154,7 +167,7 @@ impl SummaryBlock<'_> {
         let shown = names.iter().take(LISTED);
         let widest = shown.map(|name| wrap::width(name)).max().unwrap_or(0);
         for (at, (name, (key, counts))) in names.iter().zip(rows).take(LISTED).enumerate() {
-            let interval = samples.get(key).and_then(Sample::rate);
+            let interval = samples.get(key).and_then(Sample::shown_rate);
             let label = if at == 0 { label } else { "" };
             self.table_row(label, (name, widest), &row_text(counts, interval), out)?;
         }

@@ -8,9 +8,12 @@ use serde_json::{Value, json};
 
 use super::ReportedRun;
 use super::arms::{self, ArmTally};
+use super::disputes::Disputes;
 use super::test_sample::Sample;
 use super::test_trials::TestTrials;
-use crate::results::{CaseCounts, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION};
+use crate::results::{
+    CaseCounts, ExitRule, OutcomeCounts, Row, RunTotals, SCHEMA_VERSION, TestVerdicts,
+};
 
 /// At most this many targets or suites are counted separately.
 const TOLD_APART: usize = 50;
@@ -30,20 +33,29 @@ pub struct Tally {
     pub record: Option<String>,
     /// Which tests pass always, never, or now and then.
     pub tests: TestTrials,
+    /// Of tests some of whose trials may fail.
+    pub verdicts: TestVerdicts,
     /// How sure the rate and the average are.
     pub sample: Sample,
     pub suite_samples: BTreeMap<String, Sample>,
     pub target_samples: BTreeMap<String, Sample>,
     pub arms: ArmTally,
+    /// Where the votes of judges differ.
+    pub disputes: Disputes,
 }
 
 impl Tally {
+    pub fn new(rule: ExitRule) -> Self {
+        Self { verdicts: TestVerdicts::new(rule), ..Self::default() }
+    }
+
     pub fn add(&mut self, row: &Row) {
         self.totals.add(row);
         self.trials = self.trials.max(row.trial);
         count_apart(&mut self.targets, &row.variant(), row.outcome);
         sample_apart(&mut self.target_samples, &row.variant(), row);
         self.arms.add(row);
+        self.disputes.add(row);
         if let Some(record) = &row.record {
             self.logged += 1;
             self.record.get_or_insert_with(|| record.file.clone());
@@ -54,6 +66,7 @@ impl Tally {
         self.deciding.add(row);
         count_apart(&mut self.suites, &row.dataset, row.outcome);
         self.tests.add(row);
+        self.verdicts.add(row);
         self.sample.add(row);
         sample_apart(&mut self.suite_samples, &row.dataset, row);
     }
@@ -81,7 +94,7 @@ impl Tally {
             "durationMs": end.duration_ms,
             "exitCode": end.exit_code,
         });
-        let arms = self.arms.findings();
+        let arms = self.arms.findings(end.rounds.as_ref());
         if !arms.is_empty() {
             document["arms"] = arms::json(&arms);
         }

@@ -5,15 +5,18 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::case_finding::{CaseFinding, CaseLabel};
+use super::case_finding::CaseLabel;
 use super::failure_frame::FailureFrame;
 use super::failure_groups::{Group, Groups};
+use super::held_trials::{HeldTrials, TestByShare};
+use super::kept_tally::KeptTally;
 use super::label_parts::LabelParts;
+use super::pass_k::PassKTally;
 use super::summary_block::SummaryBlock;
 use super::tally::Tally;
 use super::{
     Detail, Report, ReportKind, ReportOptions, ReportedRun, Stopped, SuiteText, comparison,
-    gap_lines, total_lines,
+    gap_lines, rounds, total_lines,
 };
 use crate::results::Row;
 use crate::text::{
@@ -32,6 +35,8 @@ pub static REPORT: ReportKind = ReportKind {
 
 /// Causes of one outcome that are drawn; more would not be read.
 const DRAWN: usize = 25;
+/// Tests that are decided by a share of their trials and named.
+const BY_SHARE: usize = 8;
 
 #[derive(Debug)]
 pub struct Terminal {
@@ -39,7 +44,11 @@ pub struct Terminal {
     detail: Detail,
     text: SuiteText,
     tally: Tally,
+    pass_k: PassKTally,
     groups: Groups,
+    held: HeldTrials,
+    by_share: Vec<TestByShare>,
+    kept: KeptTally,
 }
 
 impl Terminal {
@@ -48,8 +57,12 @@ impl Terminal {
             paint: Paint::new(setting.style),
             detail: setting.detail,
             text: setting.text.clone(),
-            tally: Tally::default(),
+            tally: Tally::new(setting.exit_rule),
+            pass_k: PassKTally::default(),
             groups: Groups::default(),
+            held: HeldTrials::default(),
+            by_share: Vec::new(),
+            kept: KeptTally::default(),
         }
     }
 
@@ -138,7 +151,8 @@ impl Terminal {
     /// Nothing when all is well; what went wrong is never left out.
     fn finish_quietly(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let counts = self.tally.deciding.counts;
-        let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped);
+        let allowed = self.tally.verdicts.allowed().total();
+        let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped) + allowed;
         if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() {
             self.write_failures(out)?;
             self.missing(end, out)?;
@@ -147,6 +161,18 @@ impl Terminal {
             return Ok(());
         }
         self.gate_line(end, out)
+    }
+
+    /// Tests that passed or failed by the share of their trials.
+    fn tests_by_share(&self, block: &SummaryBlock, out: &mut dyn Write) -> io::Result<()> {
+        for (at, test) in self.by_share.iter().take(BY_SHARE).enumerate() {
+            let (name, text) = test.parts(LabelParts::of(&self.tally));
+            let text = format!("`{}` {text}", self.paint.cut(&name, self.paint.columns() / 2));
+            block.fact(["trials", ""][at.min(1)], Some(text), out)?;
+        }
+        let more = self.by_share.len().saturating_sub(BY_SHARE);
+        let more = (more > 0).then(|| format!("and {} more", numbers::count(more as u64)));
+        block.fact("", more, out)
     }
 
     /// What the results lack.
@@ -196,6 +222,10 @@ impl Terminal {
 impl Report for Terminal {
     fn row(&mut self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         self.tally.add(row);
+        self.kept.add(row);
+        if self.detail == Detail::Verbose {
+            self.pass_k.add(row);
+        }
         match row.outcome {
             Outcome::Failed | Outcome::Borderline if !row.decides() => Ok(()),
             Outcome::Passed | Outcome::Skipped if self.detail == Detail::Verbose => {
@@ -203,13 +233,16 @@ impl Report for Terminal {
             }
             Outcome::Passed | Outcome::Skipped => Ok(()),
             _ => {
-                self.groups.add(CaseFinding::of(row));
+                if let Some(finding) = self.held.sort(row, &self.tally.verdicts) {
+                    self.groups.add(finding);
+                }
                 Ok(())
             }
         }
     }
 
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+        self.by_share = self.held.settle(&self.tally.verdicts).add_to(&mut self.groups);
         if self.detail == Detail::Quiet {
             return self.finish_quietly(end, out);
         }
@@ -229,6 +262,10 @@ impl Report for Terminal {
         };
         let block = SummaryBlock { paint: &self.paint };
         block.numbers(&self.tally, end, out)?;
+        self.tests_by_share(&block, out)?;
+        for (label, text) in self.pass_k.lines() {
+            block.fact(&label, Some(text), out)?;
+        }
         for (label, path) in paths {
             let path = path.as_ref().map(|path| total_lines::path_text(path.as_str()));
             block.fact(label, path, out)?;
@@ -237,12 +274,16 @@ impl Report for Terminal {
             let path = total_lines::path_text(path.as_str());
             block.fact(if at == 0 { "report" } else { "" }, Some(path), out)?;
         }
+        for (at, line) in self.kept.lines().into_iter().enumerate() {
+            block.fact(if at == 0 { "kept" } else { "" }, Some(line), out)?;
+        }
         let logged = self.run_log();
         let label = if logged.is_some() { "" } else { "run log" };
         block.fact("run log", logged, out)?;
         block.fact(label, end.run_log.sentence().map(str::to_owned), out)?;
         self.missing(end, out)?;
         comparison::draw(&block, end, out)?;
+        rounds::draw(&block, end.rounds.as_ref(), out)?;
         block.next(&self.next(end), out)?;
         writeln!(out)?;
         self.last_line(end, out)?;
@@ -301,6 +342,30 @@ mod tests {
         assert!(quiet(gated(3, 1)).starts_with("✗ gate: worse than the baseline"));
     }
 
+    #[test]
+    fn a_test_that_passes_by_its_share_is_not_reported_as_failed() {
+        let end = || ReportedRun { exit_code: Some(0), ..ReportedRun::default() };
+        let rows = fixture::by_share("pos", "pfpf");
+        let text = shown(OutputStyle::default()).end(end()).rows(&rows);
+        assert!(!text.contains('╭') && !text.contains("exit  "), "{text}");
+        let line = "trials   `pos` passes: 2 of 4 trials passed, needs 50 %; missed: csv was not";
+        assert!(text.contains(line), "{text}");
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("✓ 2 of 4 passed (50 %, "), "{text}");
+        assert!(last.contains(", 2 failed trials allowed"), "{text}");
+        let quiet = shown(OutputStyle::default()).detail(Detail::Quiet).end(end());
+        assert_eq!(quiet.rows(&rows), "");
+    }
+
+    #[test]
+    fn a_test_that_fails_by_its_share_says_what_it_needs() {
+        let rows = fixture::by_share("pos", "pfff");
+        let text = shown(OutputStyle::default()).rows(&rows);
+        assert!(text.contains('╭'), "{text}");
+        assert!(text.contains("`pos` fails: 1 of 4 trials passed, needs 50 %"), "{text}");
+        assert!(text.lines().last().unwrap().contains(", 3 failed"), "{text}");
+    }
+
     fn shown(look: OutputStyle) -> Shown {
         Shown::of(&REPORT, look)
     }
@@ -316,6 +381,32 @@ mod tests {
         let text = shown(look).rows(&fixture::rows());
         assert!(text.is_ascii(), "{text}");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn changed_files_are_shown_with_their_diff() {
+        let text = shown(OutputStyle::default()).rows(&[fixture::changed_files()]);
+        insta::assert_snapshot!("changed_files", text);
+    }
+
+    #[test]
+    fn every_kept_workspace_is_counted_and_one_can_be_entered() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().to_str().unwrap();
+        let rows: Vec<Row> = (0..6)
+            .map(|number| {
+                let mut row = fixture::changed_files();
+                row.eval_id = format!("t{number}");
+                let path = format!("{place}/t{number}-1");
+                std::fs::create_dir(&path).unwrap();
+                row.workspace.as_mut().unwrap().path = Some(path);
+                row
+            })
+            .collect();
+        let text = shown(OutputStyle::default()).rows(&rows);
+        let line = format!("  kept     6 workspaces in {place}; enter one with: cd {place}/t0-1\n");
+        assert!(text.contains(&line), "{text}");
+        assert!(text.contains("the same in 4 more"), "{text}");
     }
 
     #[test]

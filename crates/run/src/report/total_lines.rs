@@ -5,12 +5,13 @@ use evalrig_core::stats::mean_between;
 
 use super::ReportedRun;
 use super::tally::Tally;
-use crate::results::{OutcomeCounts, PartialSum};
+use crate::results::PartialSum;
 use crate::text::{self, numbers, paint::outcome_phrase};
 
 /// What the whole run came to, in one line, and how it is to be taken.
 pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     let counts = &tally.deciding.counts;
+    let allowed = tally.verdicts.allowed();
     let (one, many) = tally.nouns();
     let passed = counts.of(Outcome::Passed);
     let mut parts = Vec::new();
@@ -27,18 +28,21 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
             1 => format!("1 {one} passed"),
             n => format!("all {} {many} passed", numbers::count(n)),
         };
-        parts.push(match tally.sample.rate() {
+        parts.push(match tally.sample.shown_rate() {
             Some(interval) => format!("{all} {}", numbers::interval_text(passed, passed, interval)),
             None => all,
         });
     } else {
-        let interval = tally.sample.rate();
+        let interval = tally.sample.shown_rate();
         parts.push(numbers::share(passed, counts.judged(), interval));
     }
     for outcome in [Outcome::Failed, Outcome::Borderline, Outcome::Errored, Outcome::Skipped] {
-        if let n @ 1.. = counts.of(outcome) {
+        if let n @ 1.. = counts.without(&allowed).of(outcome) {
             parts.push(format!("{} {}", numbers::count(n), outcome_phrase(outcome)));
         }
+    }
+    if let n @ 1.. = allowed.total() {
+        parts.push(numbers::counted(n, "failed trial allowed", "failed trials allowed"));
     }
     let mut took = String::new();
     if let Some(ms) = end.duration_ms {
@@ -50,7 +54,7 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     } else if let Some(gaps) = end.gaps.headline() {
         text = format!("{gaps}; {text}");
     }
-    (verdict(counts, end), text)
+    (verdict(tally, end), text)
 }
 
 /// Why a run ended before its plan did, and how far it got.
@@ -67,15 +71,16 @@ pub fn stopped_text(stopped: super::Stopped, tally: &Tally, end: &ReportedRun) -
     }
 }
 
-/// The worst that happened.
-fn verdict(counts: &OutcomeCounts, end: &ReportedRun) -> Outcome {
+/// The worst that happened, without trials that a test which passes may lose.
+fn verdict(tally: &Tally, end: &ReportedRun) -> Outcome {
+    let counts = tally.deciding.counts.without(&tally.verdicts.allowed());
     let found = [Outcome::Failed, Outcome::Borderline, Outcome::Errored]
         .into_iter()
         .find(|outcome| counts.of(*outcome) > 0);
     match found {
         Some(outcome) => outcome,
         None if end.stopped.is_some() || !end.gaps.is_empty() => Outcome::Errored,
-        None if counts.judged() == 0 => Outcome::Skipped,
+        None if tally.deciding.counts.judged() == 0 => Outcome::Skipped,
         None => Outcome::Passed,
     }
 }
@@ -85,7 +90,7 @@ pub fn average(tally: &Tally) -> Option<String> {
     let average = numbers::average(tally.deciding.average_score()?);
     let (one, many) = tally.nouns();
     let scored = numbers::counted(tally.deciding.scores.reported, one, many);
-    Some(match tally.sample.average() {
+    Some(match tally.sample.shown_average() {
         Some(interval) => format!("mean {average} ({}, {scored})", mean_between(interval)),
         None => format!("mean {average} ({scored})"),
     })
@@ -164,10 +169,10 @@ pub fn judges(tally: &Tally) -> Option<String> {
     Some(text)
 }
 
-/// The code, where the counts of cases would make one expect another: codes count tests, and
-/// options may let borderline or single trials through.
+/// The code, where the outcomes of cases would make one expect another, and why.
 pub fn exit(tally: &Tally, end: &ReportedRun) -> Option<String> {
-    let expected = match verdict(&tally.deciding.counts, end) {
+    let verdict = verdict(tally, end);
+    let expected = match verdict {
         Outcome::Passed => 0,
         Outcome::Failed | Outcome::Borderline => 1,
         Outcome::Errored => 3,
@@ -175,7 +180,9 @@ pub fn exit(tally: &Tally, end: &ReportedRun) -> Option<String> {
     };
     let code = end.exit_code.filter(|code| *code != expected)?;
     Some(match code {
-        0 => "code 0, the options of this run let it through".to_owned(),
+        0 if verdict == Outcome::Borderline => {
+            "code 0, because borderline counts as passed".to_owned()
+        }
         code => format!("code {code}"),
     })
 }

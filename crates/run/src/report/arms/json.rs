@@ -48,8 +48,10 @@ fn mean(sum: &PartialSum) -> Option<f64> {
 fn matrix(skills: &SkillMatrix) -> Value {
     let columns = skills.columns();
     let row = |(wanted, cases): &(Option<&str>, u64)| {
-        let count = |used: &Option<&str>| skills.cell(*wanted, *used).count;
-        json!({"wanted": wanted, "cases": cases, "counts": columns.iter().map(count).collect::<Vec<u64>>()})
+        let cells = columns.iter().map(|used| skills.cell(*wanted, *used));
+        let (counts, rates): (Vec<u64>, Vec<Option<f64>>) =
+            cells.map(|cell| (cell.count, cell.rate().map(rounded))).unzip();
+        json!({"wanted": wanted, "cases": cases, "counts": counts, "rates": rates})
     };
     let steals = skills.steals();
     let steals = steals.iter().map(|cell| {
@@ -78,7 +80,10 @@ mod tests {
         assert_eq!(shown[1]["comparison"]["base"], "without");
         let matrix = &shown[1]["skillMatrix"];
         assert_eq!(matrix["used"], json!(["csv", "csv-pro", "git", null]));
-        assert_eq!(matrix["rows"][0], json!({"wanted": "csv", "cases": 1, "counts": [0, 1, 0, 0]}));
+        assert_eq!(
+            matrix["rows"][0],
+            json!({"wanted": "csv", "cases": 1, "counts": [0, 1, 0, 0], "rates": [0.0, 1.0, 0.0, 0.0]})
+        );
         assert_eq!(matrix["steals"][0]["used"], "csv-pro");
     }
 }

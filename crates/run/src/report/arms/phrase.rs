@@ -16,7 +16,7 @@ pub fn counts(arm: &ArmFinding) -> String {
     let mut parts = Vec::new();
     if arm.counts.judged() > 0 {
         let passed = arm.counts.of(Outcome::Passed);
-        parts.push(numbers::share(passed, arm.counts.judged(), arm.interval));
+        parts.push(numbers::share(passed, arm.counts.judged(), arm.shown_interval));
     } else {
         parts.push("no verdict".to_owned());
     }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalrig_core::stats::percent;
+
 use crate::results::RowSkills;
+use crate::text::numbers;
 
 /// Skills that are kept apart.
 const MOST_SKILLS: usize = 100;
@@ -30,6 +33,21 @@ pub struct SkillCell<'a> {
     pub count: u64,
     /// All cases that want the skill.
     pub of: u64,
+}
+
+impl SkillCell<'_> {
+    /// `None` without cases that want the skill.
+    pub fn rate(&self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+
+    /// `3 (60 %)`; empty for 0.
+    pub fn text(&self) -> String {
+        match self.count {
+            0 => String::new(),
+            count => format!("{} ({} %)", numbers::count(count), percent(count, self.of)),
+        }
+    }
 }
 
 impl SkillMatrix {
@@ -144,6 +162,10 @@ mod tests {
         assert_eq!(found.columns(), [Some("csv"), Some("csv-pro"), Some("git"), None]);
         assert_eq!(found.cell(Some("csv"), Some("csv")).count, 2);
         assert_eq!(found.cell(Some("csv"), None).count, 1);
+        assert_eq!(found.cell(Some("csv"), Some("csv")).text(), "2 (50 %)");
+        assert_eq!(found.cell(None, Some("csv")).text(), "");
+        assert_eq!(found.cell(Some("csv"), None).rate(), Some(0.25));
+        assert_eq!(found.cell(Some("pdf"), None).rate(), None);
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! The arms of a run, as the page shows them.
 
-use evalrig_core::stats::percent;
 use serde_json::{Value, json};
 
 use super::super::arms::{self, ArmFinding, SkillMatrix};
 use super::cut_text;
 use super::rate::Rate;
-use crate::text::numbers;
 
 const NAME: usize = 300;
 
@@ -38,11 +36,7 @@ fn matrix(skills: &SkillMatrix) -> Value {
     let row = |(wanted, cases): &(Option<&str>, u64)| {
         let cell = |used: &Option<&str>| {
             let cell = skills.cell(*wanted, *used);
-            let text = match cell.count {
-                0 => String::new(),
-                count => format!("{} ({} %)", numbers::count(count), percent(count, cell.of)),
-            };
-            json!({"text": text, "other": cell.count > 0 && wanted != used})
+            json!({"text": cell.text(), "other": cell.count > 0 && wanted != used})
         };
         let cells: Vec<Value> = columns.iter().map(cell).collect();
         json!({"wanted": name(wanted), "cases": cases, "cells": cells})

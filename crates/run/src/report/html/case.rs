@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::SuiteText;
 use super::super::case_finding::CaseFinding;
+use super::super::file_finding::{enter_command, is_compared};
 use super::check::{self, CheckSpecs, place, trouble};
 use super::cut_text::{self, TextBudget};
 use super::page::inert_value;
@@ -122,6 +123,7 @@ fn details(row: &Row, text: &SuiteText, common: usize, specs: &mut CheckSpecs) -
     put(&mut map, "cached", row.is_cached().then_some(true));
     let agent = row.agent.as_ref();
     let named = |name: Option<&String>| name.map(|name| cut_text::text(name, NAME));
+    put(&mut map, "worker", named(row.worker.as_ref()));
     put(&mut map, "sessionId", named(agent.and_then(|agent| agent.session_id.as_ref())));
     put(&mut map, "stopReason", named(agent.and_then(|agent| agent.stop_reason.as_ref())));
     put(&mut map, "conversationId", named(row.conversation_id.as_ref()));
@@ -135,14 +137,14 @@ fn details(row: &Row, text: &SuiteText, common: usize, specs: &mut CheckSpecs) -
     let record =
         record.map(|place| json!({"file": cut_text::text(&place.file, NAME), "run": place.run}));
     put(&mut map, "record", record);
-    put(&mut map, "files", row.workspace.as_ref().map(files));
+    put(&mut map, "files", row.workspace.as_ref().map(|changes| files(row, changes)));
     let checks = check::checks(&row.evaluator_results, text, specs, 0);
     map.insert("checks".to_owned(), checks);
     map.into()
 }
 
 /// What became of the files of the workspace.
-fn files(changes: &WorkspaceChanges) -> Value {
+fn files(row: &Row, changes: &WorkspaceChanges) -> Value {
     let paths = |list: &[String]| cut_text::texts(list, PATHS, NAME);
     let mut map = Map::new();
     map.insert("created".to_owned(), json!(paths(&changes.created)));
@@ -150,7 +152,12 @@ fn files(changes: &WorkspaceChanges) -> Value {
     map.insert("deleted".to_owned(), json!(paths(&changes.deleted)));
     let diff = Some(&changes.diff).filter(|diff| !diff.is_empty());
     put(&mut map, "diff", diff.map(|diff| cut_text::text(diff, cut_text::TEXT)));
-    put(&mut map, "path", changes.path.as_deref().map(|path| cut_text::text(path, NAME)));
+    put(&mut map, "unknown", (!is_compared(row, changes)).then_some(true));
+    if let Some(path) = &changes.path {
+        map.insert("path".to_owned(), json!(cut_text::text(path, NAME)));
+        // A command with a part of the path would lead elsewhere.
+        put(&mut map, "enter", (path.len() <= NAME).then(|| enter_command(path)));
+    }
     map.into()
 }
 
@@ -186,6 +193,26 @@ pub fn put(map: &mut Map<String, Value>, key: &str, value: Option<impl serde::Se
 mod tests {
     use super::super::super::fixture;
     use super::*;
+
+    #[test]
+    fn a_kept_workspace_comes_with_the_command_to_enter_it() {
+        let mut row = fixture::changed_files();
+        let changes = row.workspace.as_mut().unwrap();
+        changes.path = Some("/tmp/kept-1/it's".to_owned());
+        let found = files(&row, row.workspace.as_ref().unwrap());
+        assert_eq!(found["enter"], r"cd '/tmp/kept-1/it'\''s'");
+        assert!(
+            found["diff"].as_str().unwrap().contains("+Rounded.") && found["unknown"].is_null()
+        );
+        row.workspace = Some(WorkspaceChanges {
+            path: Some(format!("/tmp/{}", "x".repeat(NAME))),
+            ..WorkspaceChanges::default()
+        });
+        row.error = Some(fixture::fault("workspace", "setup", "exit code 3"));
+        let found = files(&row, row.workspace.as_ref().unwrap());
+        assert!(found["enter"].is_null() && found["path"].is_string(), "{found}");
+        assert_eq!(found["unknown"], true);
+    }
 
     #[test]
     fn a_question_is_one_line_of_the_table() {

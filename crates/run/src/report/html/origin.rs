@@ -1,5 +1,7 @@
 //! Where the rows of a page came from: agents, commit, command, version, plan. Usually one of each.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::case::{NAME, put};
@@ -9,6 +11,8 @@ use crate::results::{GitState, Row};
 /// Of each kind, at most this many are named.
 const MOST: usize = 8;
 const COMMAND: usize = 2_000;
+const MOST_WORKERS: usize = 64;
+const OTHER_WORKERS: &str = "other workers";
 
 #[derive(Debug, Default)]
 pub struct PageOrigin {
@@ -18,6 +22,8 @@ pub struct PageOrigin {
     versions: Vec<Value>,
     plans: Vec<Value>,
     runs: Vec<Value>,
+    /// How many rows each worker of a queue wrote.
+    workers: BTreeMap<String, u64>,
 }
 
 impl PageOrigin {
@@ -38,6 +44,9 @@ impl PageOrigin {
                 keep(list, json!(cut_text::text(text, most)));
             }
         }
+        if let Some(worker) = &row.worker {
+            self.count_worker(cut_text::text(worker, NAME));
+        }
         if let Some(plan) = &row.plan {
             let shard = plan.shard.as_ref().map(|shard| format!(", shard {shard}"));
             let text = format!("{}{}", plan.hash, shard.unwrap_or_default());
@@ -55,7 +64,17 @@ impl PageOrigin {
             ("runs", &self.runs),
         ];
         let known = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        known.map(|(key, list)| (key.to_owned(), json!(list))).collect::<Map<_, _>>().into()
+        let mut map: Map<_, _> = known.map(|(key, list)| (key.to_owned(), json!(list))).collect();
+        let workers: Vec<Value> =
+            self.workers.iter().map(|(name, rows)| json!([name, rows])).collect();
+        put(&mut map, "workers", (!workers.is_empty()).then_some(workers));
+        map.into()
+    }
+
+    fn count_worker(&mut self, name: String) {
+        let is_named = self.workers.len() < MOST_WORKERS || self.workers.contains_key(&name);
+        let name = if is_named { name } else { OTHER_WORKERS.to_owned() };
+        *self.workers.entry(name).or_default() += 1;
     }
 }
 
@@ -96,6 +115,19 @@ mod tests {
     use super::super::super::fixture;
     use super::*;
     use crate::results::{AgentFacts, PlanPlace};
+
+    #[test]
+    fn rows_are_counted_by_worker() {
+        let mut row = fixture::row("a", Outcome::Passed, Some(1.0));
+        let mut origin = PageOrigin::default();
+        for number in (0..MOST_WORKERS + 3).chain([0]) {
+            row.worker = Some(format!("w{number:03}"));
+            origin.add(&row);
+        }
+        let workers = &origin.document()["workers"];
+        assert_eq!(workers.as_array().map(Vec::len), Some(MOST_WORKERS + 1));
+        assert_eq!((&workers[0], &workers[1]), (&json!([OTHER_WORKERS, 3]), &json!(["w000", 2])));
+    }
 
     #[test]
     fn each_origin_is_named_once() {

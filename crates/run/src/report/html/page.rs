@@ -14,7 +14,7 @@ use super::page_mode::PageMode;
 use super::page_test::PageTest;
 use super::summary::SummaryPanel;
 use super::{comparison, earlier};
-use crate::results::Row;
+use crate::results::{ExitRule, Row};
 use crate::text;
 
 pub const TEMPLATE: &str = include_str!("template.html");
@@ -51,6 +51,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("script/panels.js"),
     include_str!("script/summary.js"),
     include_str!("script/verdict.js"),
+    include_str!("script/rounds.js"),
     include_str!("script/arms.js"),
     include_str!("script/conversation.js"),
     include_str!("script/files.js"),
@@ -100,6 +101,12 @@ impl Page {
         Self { text, mode, summary: SummaryPanel::default(), cases: PageBudget::default() }
     }
 
+    /// With tests that pass as the exit code has it.
+    #[must_use]
+    pub fn judged_by(self, rule: ExitRule) -> Self {
+        Self { summary: SummaryPanel::new(rule), ..self }
+    }
+
     pub fn add(&mut self, row: &Row) {
         self.summary.add(row);
         self.cases.put(row, &self.text);
@@ -131,6 +138,9 @@ impl Page {
         write_block(out, "run", &inert_value(&run))?;
         if let Some(compared) = &end.compared {
             write_block(out, "compared", &comparison::block(compared))?;
+        }
+        if let Some(rounds) = &end.rounds {
+            write_block(out, "rounds-data", &inert_value(&rounds.page()))?;
         }
         if let Some(labels) = &self.mode.labels {
             write_block(out, "labels", &inert_value(&Value::Array(labels.stored.clone())))?;

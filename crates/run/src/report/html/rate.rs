@@ -16,21 +16,26 @@ pub struct Rate {
     pub trials: u64,
     /// The interval of a sample that knows which cases belong to one test.
     sampled: Option<Interval>,
+    /// Of so many tests that people need no interval.
+    is_evident: bool,
 }
 
 impl Rate {
     /// Of cases that have nothing to do with each other, as far as is known.
     pub const fn plain(passes: u64, trials: u64) -> Self {
-        Self { passes, trials, sampled: None }
+        Self { passes, trials, sampled: None, is_evident: trials >= SELF_EVIDENT }
     }
 
     pub fn of(counts: &OutcomeCounts, sample: Option<&Sample>) -> Self {
-        Self::of_interval(counts, sample.and_then(Sample::rate))
+        let Some(sample) = sample else { return Self::of_interval(counts, None) };
+        let is_evident = sample.shown_rate().is_none();
+        Self { is_evident, ..Self::of_interval(counts, sample.rate()) }
     }
 
     /// With an interval that is known already.
     pub fn of_interval(counts: &OutcomeCounts, sampled: Option<Interval>) -> Self {
-        Self { sampled, ..Self::plain(counts.of(Outcome::Passed), counts.judged()) }
+        let plain = Self::plain(counts.of(Outcome::Passed), counts.judged());
+        Self { sampled, is_evident: plain.is_evident && sampled.is_none(), ..plain }
     }
 
     /// `None` without verdicts.
@@ -43,10 +48,9 @@ impl Rate {
         (self.trials > 0).then(|| format!("{} %", percent(self.passes, self.trials)))
     }
 
-    /// `95 % CI 76–99 %`. `None` from [`SELF_EVIDENT`] cases on.
+    /// `95 % CI 76–99 %`. `None` from [`SELF_EVIDENT`] tests on.
     pub fn doubt(self) -> Option<String> {
-        let is_needed = self.sampled.is_some() || self.trials < SELF_EVIDENT;
-        self.interval().filter(|_| is_needed).map(between)
+        self.interval().filter(|_| !self.is_evident).map(between)
     }
 
     /// For drawing, which has room for the narrowest interval too.

@@ -4,16 +4,19 @@ use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 use serde_json::{Value, json};
 
+use super::super::label_parts::LabelParts;
 use super::super::tally::Tally;
 use super::super::{ReportedRun, gap_lines, total_lines};
 use super::case::FOUND_SENTENCE;
 use super::origin::PageOrigin;
 use super::rate::Rate;
 use super::{arm, cut_text, history};
-use crate::results::{OutcomeCounts, PartialSum, Row, SummaryBuilder};
+use crate::results::{ExitRule, OutcomeCounts, PartialSum, Row, SummaryBuilder};
 use crate::text::{self, numbers};
 
 const NAME: usize = 300;
+/// Disputed items that are named.
+const DISPUTED: usize = 3;
 /// Names of assertions may be many, since a script can make them.
 const ASSERTIONS: usize = 500;
 
@@ -30,6 +33,10 @@ pub struct SummaryPanel {
 }
 
 impl SummaryPanel {
+    pub fn new(rule: ExitRule) -> Self {
+        Self { tally: Tally::new(rule), ..Self::default() }
+    }
+
     pub fn add(&mut self, row: &Row) {
         self.tally.add(row);
         self.found.add(row);
@@ -73,7 +80,7 @@ impl SummaryPanel {
             "rate": rate(tally).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
-            "arms": arm::document(&tally.arms.findings()),
+            "arms": arm::document(&tally.arms.findings(end.rounds.as_ref())),
             "baselineTargets": tally.arms.baseline_variants(),
             "misses": self.misses(),
             "assertions": self.assertions(),
@@ -129,6 +136,11 @@ impl SummaryPanel {
             let (calls, rest) = text.split_once(", ").unwrap_or((&text, ""));
             tiles.push(tile("Judges", calls, rest));
         }
+        if let count @ 1.. = tally.disputes.count() {
+            let (lines, _) = tally.disputes.lines(LabelParts::of(tally), DISPUTED);
+            let note = cut_text::text(&format!("votes differ: {}", lines.join("; ")), NAME);
+            tiles.push(tile("Disputed", &numbers::count(count), &note));
+        }
         tiles.push(self.time_tile(end));
         tiles
     }
@@ -170,7 +182,7 @@ fn tile(name: &str, value: &str, note: &str) -> Value {
 fn scored(tally: &Tally) -> String {
     let (one, many) = tally.nouns();
     let count = numbers::counted(tally.deciding.scores.reported, one, many);
-    match tally.sample.average() {
+    match tally.sample.shown_average() {
         Some(interval) => {
             let between = mean_between(interval);
             format!("over {count} with a score; {between}")

@@ -57,6 +57,7 @@ function headFacts(one, details) {
     ["Judge", details && judgeText(details.judge)],
     ["Answer", details && details.cached ? "from the cache; time, cost and tokens are those of the first time" : null],
     ["Attempts", details && details.attempts > 1 ? details.attempts : null],
+    ["Worker", details && details.worker],
     ["Stop reason", details && details.stopReason],
     ["Against the baseline", changeText(one.test)],
   ]);

@@ -18,6 +18,14 @@ function gateText(check) {
   return null;
 }
 
+// How many readings a judge gave, and whether they differ.
+function votesText(check) {
+  const votes = check.details && check.details.votes;
+  if (!votes || !known(votes.readings)) return null;
+  const differ = votes.disagreement > 0 ? ", which differ" : "";
+  return `${votes.measured} of ${votes.readings} votes${differ}`;
+}
+
 function checkNotes(check) {
   const parts = [
     check.type === check.name ? null : check.type,
@@ -25,6 +33,7 @@ function checkNotes(check) {
     check.weight === 0 ? "weight 0, not counted" : check.weight === 1 ? null : `weight ${check.weight}`,
     gateText(check),
     known(check.ms) ? duration(check.ms) : null,
+    votesText(check),
   ].filter(Boolean);
   const node = el("div", "notes");
   parts.forEach((part, at) => put(node, [at > 0 && " · ", part]));

@@ -10,6 +10,12 @@ function diffNode(diff) {
   return having(el("pre", "diff", ...lines), { tabindex: "0", role: "region", "aria-label": "Diff" });
 }
 
+function keptNode({ path, enter }) {
+  if (!path) return null;
+  if (!enter) return el("p", "muted", "The workspace is kept in ", el("code", "", path));
+  return el("p", "muted", "The workspace is kept. Enter it with: ", el("code", "", enter), " ", copyButton("Copy the command", () => enter));
+}
+
 function filesNode(details) {
   const { files } = details;
   if (!files) return null;
@@ -17,8 +23,9 @@ function filesNode(details) {
   const lists = kinds.filter(([, paths]) => paths && paths.length).map(([kind, paths]) =>
     el("div", "paths", el("b", "", kind), el("ul", "", ...paths.map((path) => el("li", "", path)))));
   const title = el("div", "title", el("h3", "", "Files"), files.diff && copyButton("Copy diff", () => files.diff));
+  const unchanged = !files.unknown && el("p", "muted", "No file was changed.");
   return el("section", "files", title,
-    lists.length ? el("div", "path-lists", ...lists) : el("p", "muted", "No file was changed."),
+    lists.length ? el("div", "path-lists", ...lists) : unchanged,
     files.diff && diffNode(files.diff),
-    files.path && el("p", "muted", "The workspace is kept in ", el("code", "", files.path)));
+    keptNode(files));
 }

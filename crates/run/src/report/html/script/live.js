@@ -7,7 +7,13 @@ function progressNode() {
   const planned = run.planned || 0;
   const text = planned ? `Running: ${count(done)} of ${counted(planned, "case", "cases")}` : `Running: ${counted(done, "case", "cases")}`;
   const bar = planned > 0 && having(el("progress"), { max: planned, value: Math.min(done, planned), "aria-label": "Progress of the run" });
-  return [el("span", "pulse"), el("span", "", text), bar];
+  return [el("span", "pulse"), el("span", "", text), bar, ...workerLines()];
+}
+
+// Workers of a queue, with how many cases each has finished.
+function workerLines() {
+  const line = ([name, rows]) => el("span", "worker", `${name}: ${counted(rows, "case", "cases")}`);
+  return (run.origin.workers || []).map(line);
 }
 
 function tellState(words) {

@@ -29,6 +29,7 @@ function drawAllPlots() {
   plots.length = 0;
   byId("plots").replaceChildren();
   drawVerdict();
+  drawRounds();
   drawHistory();
   drawRates();
   drawDistribution();

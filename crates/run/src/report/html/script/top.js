@@ -44,7 +44,7 @@ function agentText({ target, provider, model, version }) {
 
 // Provenance: enough to repeat the run and to find its rows.
 function drawOrigin() {
-  const { agents, git, commands, versions, plans, runs } = run.origin;
+  const { agents, git, commands, versions, plans, runs, workers } = run.origin;
   const lines = [
     ["Agents", (agents || []).map(agentText)],
     ["Commit", (git || []).map((one) => commitText(one))],
@@ -52,6 +52,7 @@ function drawOrigin() {
     ["Run by", (versions || []).map((version) => `evalrig ${version}`)],
     ["Plan", plans],
     ["Run", runs],
+    ["Workers", (workers || []).map(([name, rows]) => `${name}: ${counted(rows, "case", "cases")}`)],
     ["Results", known(run.results) ? [run.results] : []],
   ];
   const list = el("dl", "origin");

@@ -1,6 +1,6 @@
 // The verdict on the run beside its baseline, and what it rests on.
 
-const VERDICTS = { better: "passed", equivalent: "passed", worse: "failed", inconclusive: "borderline" };
+const VERDICTS = { better: "passed", equivalent: "passed", "not-worse": "passed", worse: "failed", inconclusive: "borderline" };
 
 function sideText(side) {
   if (!side) return "–";
