@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use camino::Utf8Path;
 use evalrig_core::diagnostic::did_you_mean;
 use evalrig_core::model::{Arm, Skill, SkillSource, Suite, Test};
-use evalrig_core::read::{enclosing_skill, skills_in};
+use evalrig_core::read::{enclosing_skill, skill_name_fault, skills_in, skills_of_parent};
 use evalrig_core::source::{Files, Reach};
 
 use crate::execute::{SuiteJob, TargetVariant};
@@ -121,7 +121,11 @@ impl SkillFinder<'_> {
             None => {
                 let reach = Reach::Inside(&job.root);
                 let skill = enclosing_skill(&job.files, &job.path, &job.root, reach)?;
-                Some(vec![skill])
+                match skill_name_fault(&skill.name) {
+                    Some(fault) => errors.add(format!("`{}/SKILL.md`: {fault}", skill.directory)),
+                    None => return Some(vec![skill]),
+                }
+                Some(Vec::new())
             }
         }
     }
@@ -141,7 +145,10 @@ impl SkillFinder<'_> {
                 errors.add(format!("`{}` in `skills` has no SKILL.md", source.written));
             }
             for skill in skills {
-                if let Some(first) = found.iter().find(|known| known.name == skill.name) {
+                if let Some(fault) = skill_name_fault(&skill.name) {
+                    // A copy of it could be anywhere.
+                    errors.add(format!("`{}/SKILL.md`: {fault}", skill.directory));
+                } else if let Some(first) = found.iter().find(|known| known.name == skill.name) {
                     let (name, one, other) = (&skill.name, &first.directory, &skill.directory);
                     errors.add(format!("two skills are named `{name}`: `{one}` and `{other}`"));
                 } else {
@@ -153,12 +160,13 @@ impl SkillFinder<'_> {
     }
 
     fn skills_below(&self, directory: &Utf8Path, source: &SkillSource) -> Vec<Skill> {
+        let find = if source.is_parent { skills_of_parent } else { skills_in };
         if source.revision.is_some() {
             // Checked out by evalrig, outside the repository.
-            return skills_in(&crate::disk::Disk, directory, Reach::Inside(directory));
+            return find(&crate::disk::Disk, directory, Reach::Inside(directory));
         }
         let files: &dyn Files = &self.job.files;
-        skills_in(files, directory, Reach::Inside(&self.job.root))
+        find(files, directory, Reach::Inside(&self.job.root))
     }
 }
 
@@ -169,7 +177,7 @@ fn built_in_arms(own: &[Skill]) -> Vec<Arm> {
     for directory in own.iter().filter_map(|skill| skill.directory.parent()) {
         if sources.iter().all(|source| source.directory != directory) {
             let (written, directory) = (directory.to_string(), directory.to_owned());
-            sources.push(SkillSource { written, directory, revision: None });
+            sources.push(SkillSource { written, directory, is_parent: true, revision: None });
         }
     }
     if !sources.is_empty() {
@@ -224,9 +232,13 @@ fn baseline_arm(
 }
 
 fn unknown_arm(suite: &Suite, built_in: &[Arm], name: &str) -> String {
-    let mut known: Vec<&str> =
-        suite.arms.iter().chain(built_in).map(|arm| arm.name.as_str()).collect();
-    known.dedup();
+    let mut known: Vec<&str> = Vec::new();
+    // A suite may write a built-in arm of its own.
+    for arm in suite.arms.iter().chain(built_in) {
+        if !known.contains(&arm.name.as_str()) {
+            known.push(&arm.name);
+        }
+    }
     let hint = match did_you_mean(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None if known.is_empty() => "; it has no arms and no skills".to_owned(),

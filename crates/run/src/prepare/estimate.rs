@@ -10,7 +10,8 @@ use evalrig_core::model::{
 use evalrig_core::plan::PlannedCase;
 
 use crate::agent::Quote;
-use crate::execute::{ConnectedTarget, SuiteJob};
+use crate::execute::{CaseJudges, ConnectedTarget, SuiteJob};
+use crate::results::CaseKey;
 
 /// Characters per token; a rough average over languages and tokenizers.
 const CHARACTERS: usize = 4;
@@ -42,6 +43,21 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Adds another one.
+    pub fn join(&mut self, other: &Self) {
+        self.cases += other.cases;
+        for (own, other) in [
+            (&mut self.target_calls, other.target_calls),
+            (&mut self.judge_calls, other.judge_calls),
+            (&mut self.cost_usd, other.cost_usd),
+        ] {
+            own.add(other.low, other.high);
+        }
+        let new = other.unpriced.iter().filter(|name| !self.unpriced.contains(name));
+        let new: Vec<String> = new.cloned().collect();
+        self.unpriced.extend(new);
+    }
+
     /// Adds the cases of a suite.
     pub fn add(&mut self, suite: &SuiteJob, judging: Judging, retries: Option<u32>) {
         for case in suite.chains.iter().flatten() {
@@ -55,18 +71,41 @@ impl Estimate {
                 self.target_calls.add(1.0, 1.0 + retries);
                 self.add_cost(connected, tokens(&test.input), 1.0, 1.0 + retries);
             }
-            for question in judge_questions(suite, case, judging) {
-                let own = question.target.as_ref();
-                let name = own.or_else(|| suite.judges.get(&case.target));
-                let Some(connected) = name.and_then(|name| suite.connected.get(name)) else {
-                    continue;
-                };
-                let retries = f64::from(retries.unwrap_or(connected.retries()));
-                // An unreadable reply is asked for once more.
-                let most = 2.0 * (1.0 + retries);
-                self.judge_calls.add(1.0, most);
-                self.add_cost(connected, tokens(&question.messages), 1.0, most);
-            }
+            self.add_judges_of(suite, case, (judging, retries), String::new());
+        }
+    }
+
+    /// Adds the judges of a suite whose answers are known.
+    pub(crate) fn add_judges(
+        &mut self,
+        suite: &SuiteJob,
+        judging: Judging,
+        retries: Option<u32>,
+        answer: &dyn Fn(&CaseKey) -> String,
+    ) {
+        for case in suite.chains.iter().flatten() {
+            self.cases += 1;
+            self.add_judges_of(suite, case, (judging, retries), answer(&suite.key(case)));
+        }
+    }
+
+    fn add_judges_of(
+        &mut self,
+        suite: &SuiteJob,
+        case: &PlannedCase,
+        (judging, retries): (Judging, Option<u32>),
+        answer: String,
+    ) {
+        for question in judge_questions(suite, case, judging, answer) {
+            let judges = CaseJudges { suite, target: &case.target };
+            let Some(connected) = judges.judge(question.target.as_deref()) else {
+                continue;
+            };
+            let retries = f64::from(retries.unwrap_or(connected.retries()));
+            // An unreadable reply is asked for once more.
+            let most = 2.0 * (1.0 + retries);
+            self.judge_calls.add(1.0, most);
+            self.add_cost(connected, tokens(&question.messages), 1.0, most);
         }
     }
 
@@ -87,9 +126,17 @@ impl Estimate {
     }
 }
 
-/// The questions to judges about an empty answer, which are as many as about any other.
-fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Vec<JudgeQuestion> {
-    let transcript = Transcript::default();
+/// The questions to judges about an answer; about an empty one they are as many as about any other.
+fn judge_questions(
+    suite: &SuiteJob,
+    case: &PlannedCase,
+    judging: Judging,
+    answer: String,
+) -> Vec<JudgeQuestion> {
+    let transcript = match answer.as_str() {
+        "" => Transcript::default(),
+        _ => Transcript::of_text(answer),
+    };
     let test = &suite.suite.tests[case.test];
     let evidence = Evidence {
         suite: &suite.suite.name,
@@ -101,7 +148,8 @@ fn judge_questions(suite: &SuiteJob, case: &PlannedCase, judging: Judging) -> Ve
         given_skills: None,
         arm: None,
     };
-    let options = GradingOptions { pass: suite.thresholds.pass, judging };
+    let judges = CaseJudges { suite, target: &case.target };
+    let options = GradingOptions { pass: suite.thresholds.pass, judging, readings: Some(&judges) };
     let asks = match grade(&evidence, options, &Answers::default()) {
         Step::Done(_) => Vec::new(),
         Step::Ask(asks) => asks,

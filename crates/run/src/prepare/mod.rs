@@ -2,6 +2,7 @@
 //! found here, before anything is called.
 
 mod arm;
+mod arm_effect;
 mod container;
 mod estimate;
 mod judge;
@@ -9,13 +10,14 @@ mod regrade;
 mod target;
 mod target_pool;
 mod unreported;
+mod workspace_use;
 
 use std::collections::HashSet;
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::export::TestHasher;
-use evalrig_core::model::{Expected, Judging, NamedAssertion, Suite, Test, Verdicts};
-use evalrig_core::plan::{Chain, Selection, plan};
+use evalrig_core::model::{Expected, Judging, NamedAssertion, Suite, Test, Verdicts, Votes};
+use evalrig_core::plan::{Chain, PlannedCase, Selection, plan};
 use evalrig_core::score::Thresholds;
 use evalrig_core::stats::Fnv1a;
 
@@ -29,11 +31,13 @@ pub use estimate::{Estimate, EstimateRange};
 pub use judge::JUDGE_TARGET_MISSING;
 pub(crate) use regrade::plan_stored_cases;
 pub use target::{NO_TARGET, NO_TARGETS_FILE};
+#[cfg(feature = "queue")]
+pub(crate) use target_pool::TargetNeed;
 pub(crate) use target_pool::{TargetPool, TargetScope};
 
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] =
-    &[judge::CODES, target::CODES, target_pool::CODES, unreported::CODES];
+    &[arm_effect::CODES, judge::CODES, target::CODES, target_pool::CODES, unreported::CODES];
 
 /// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +45,8 @@ pub struct GradingSpec {
     /// `--judge`.
     pub judge: Option<String>,
     pub judging: Judging,
+    /// How often judges read an answer, whatever assertions and targets say.
+    pub readings: Option<Votes>,
     /// Judge `criteria` even in tests with assertions.
     pub judge_criteria: bool,
     pub pass: Option<f64>,
@@ -119,7 +125,9 @@ pub(crate) fn plan_cases(
     job.connected = pool.connect(scope, wanted, &mut errors);
     job.variants = variants;
     job.judges = judges.of_targets;
+    job.readings = spec.grading.readings;
     container::check_containers(job, &mut errors);
+    workspace_use::check_workspaces(job, &mut errors);
     errors.warnings.extend(unreported::find_unreported(job));
     errors
 }
@@ -175,18 +183,33 @@ fn remember_scripts(assertions: &[NamedAssertion], files: &mut SuiteFiles) {
     }
 }
 
-/// `--failed`.
+/// The tests that `--failed` repeats. A conversation is repeated as a whole.
+fn repeated_tests<'a>(
+    suite: &'a Suite,
+    only: &'a HashSet<TestOnTarget>,
+) -> impl Iterator<Item = &'a Test> {
+    let own = only.iter().filter(|case| case.suite == suite.name);
+    let named: HashSet<&str> = own.map(|case| case.test.as_str()).collect();
+    let tests = suite.tests.iter().filter(|test| named.contains(test.id.as_str()));
+    let conversations: HashSet<&str> =
+        tests.filter_map(|test| test.conversation_id.as_deref()).collect();
+    suite.tests.iter().filter(move |test| {
+        let conversation = test.conversation_id.as_deref();
+        named.contains(test.id.as_str())
+            || conversation.is_some_and(|id| conversations.contains(id))
+    })
+}
+
+/// As [`repeated_tests`], on the targets of the failures.
 fn retain_only(chains: &mut Vec<Chain>, suite: &Suite, only: &HashSet<TestOnTarget>) {
-    for chain in chains.iter_mut() {
-        chain.retain(|case| {
-            only.contains(&TestOnTarget {
-                suite: suite.name.clone(),
-                test: suite.tests[case.test].id.to_string(),
-                target: case.target.clone(),
-            })
-        });
-    }
-    chains.retain(|chain| !chain.is_empty());
+    let is_wanted = |case: &PlannedCase| {
+        only.contains(&TestOnTarget {
+            suite: suite.name.clone(),
+            test: suite.tests[case.test].id.to_string(),
+            target: case.target.clone(),
+        })
+    };
+    chains.retain(|chain| chain.iter().any(is_wanted));
 }
 
 impl CaseSpec {
@@ -195,8 +218,7 @@ impl CaseSpec {
         let Some(only) = &self.only else {
             return self.selection.of(&suite.tests);
         };
-        let own = only.iter().filter(|case| case.suite == suite.name);
-        let ids = Some(own.map(|case| case.test.clone()).collect());
+        let ids = Some(repeated_tests(suite, only).map(|test| test.id.to_string()).collect());
         let selection = Selection { ids, ..self.selection.clone() };
         selection.of(&suite.tests)
     }
@@ -239,6 +261,12 @@ impl PrepareErrors {
         }
     }
 
+    fn absorb(&mut self, other: Self) {
+        self.diagnostics.extend(other.diagnostics);
+        other.messages.into_iter().for_each(|message| self.add(message));
+        self.warnings.extend(other.warnings);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.diagnostics.is_empty() && self.messages.is_empty()
     }
@@ -256,13 +284,40 @@ fn thresholds(verdicts: &Verdicts, spec: &GradingSpec, errors: &mut PrepareError
     Thresholds { pass, borderline }
 }
 
-/// Removes the cases that an earlier run has finished. `is_finished` gets the case and the `testHash`
-/// of its test.
-pub(crate) fn remove_finished(job: &mut SuiteJob, is_finished: impl Fn(&CaseKey, &str) -> bool) {
+/// What is known of a case from an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaseProgress {
+    Finished,
+    /// Only to be graded.
+    Answered,
+    Unknown,
+}
+
+/// Removes the cases that an earlier run has finished, and names those whose answers it has. `look` gets
+/// the case and the `testHash` of its test.
+///
+/// A conversation that goes on in one session or workspace begins again if a turn is not finished: both
+/// went with the earlier run.
+pub(crate) fn remove_finished(
+    job: &mut SuiteJob,
+    look: impl Fn(&CaseKey, &str) -> CaseProgress,
+) -> Vec<CaseKey> {
+    let mut answered = Vec::new();
     let mut chains = std::mem::take(&mut job.chains);
     for chain in &mut chains {
-        chain.retain(|case| !is_finished(&job.key(case), job.hash(case.test)));
+        let known = chain.iter().map(|case| look(&job.key(case), job.hash(case.test)));
+        let known: Vec<CaseProgress> = known.collect();
+        let is_whole = known.iter().all(|case| *case == CaseProgress::Finished);
+        if !is_whole && job.is_one_session(chain) {
+            continue;
+        }
+        let cases = chain.iter().zip(&known);
+        let cases = cases.filter(|(_, known)| **known == CaseProgress::Answered);
+        answered.extend(cases.map(|(case, _)| job.key(case)));
+        let mut known = known.into_iter();
+        chain.retain(|_| known.next() != Some(CaseProgress::Finished));
     }
     chains.retain(|chain| !chain.is_empty());
     job.chains = chains;
+    answered
 }

@@ -76,5 +76,6 @@ pub(crate) fn plan_stored_cases(
         }
     }
     job.judges = judges.of_targets;
+    job.readings = spec.readings;
     (errors, gone)
 }

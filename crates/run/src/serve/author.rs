@@ -1,10 +1,16 @@
 //! The name under which a person labels answers.
 
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use camino::Utf8Path;
+use evalrig_core::read::repository_root;
 
+use crate::disk::Disk;
+use crate::local_git::GitQuestion;
 use crate::results::UNKNOWN_AUTHOR;
+
+const MOST_BYTES: u64 = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The name that git knows, or that of the account.
 pub fn label_author(directory: &Utf8Path) -> String {
@@ -14,12 +20,40 @@ pub fn label_author(directory: &Utf8Path) -> String {
     if name.is_empty() { UNKNOWN_AUTHOR.to_owned() } else { name }
 }
 
-/// `git config` reads files and starts no program.
+/// The configuration of the repository may be a pipe or a device: git does not answer then.
 fn git_name(directory: &Utf8Path) -> Option<String> {
-    let mut command = Command::new("git");
-    command.args(["-C", directory.as_str(), "config", "--get", "user.name"]);
-    command.stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok().filter(|output| output.status.success())?;
-    let name = String::from_utf8(output.stdout).ok()?;
+    let root = repository_root(&Disk, directory);
+    let args = ["config", "--get", "user.name"];
+    let question = GitQuestion {
+        root: &root,
+        args: &args,
+        stdin: None,
+        most_bytes: MOST_BYTES,
+        patience: PATIENCE,
+    };
+    let name = String::from_utf8(question.ask().ok()?).ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::local_git::tests::{git, repository};
+
+    #[test]
+    fn the_name_is_that_of_the_repository_also_from_below() {
+        let (_kept, root) = repository(&[("evals/a", "1")]);
+        git(&root, &["config", "user.name", " Ada "]);
+        assert_eq!(label_author(&root.join("evals")), "Ada");
+    }
+
+    #[test]
+    fn a_configuration_that_is_a_pipe_is_not_waited_for() {
+        let (_kept, root) = repository(&[("a", "1")]);
+        let config = root.join(".git/config");
+        std::fs::remove_file(&config).unwrap();
+        let mut command = std::process::Command::new("mkfifo");
+        assert!(command.arg(&config).status().unwrap().success());
+        assert!(!label_author(&root).is_empty());
+    }
 }

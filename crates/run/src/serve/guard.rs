@@ -10,6 +10,7 @@ use form_urlencoded::Serializer;
 use subtle::ConstantTimeEq;
 
 use crate::lock::locked;
+use crate::text::hex;
 
 /// The header in which pages and programs send the token.
 pub(super) const TOKEN_HEADER: &str = "x-evalrig-token";
@@ -162,7 +163,7 @@ fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_BYTES];
     let random = rustls::crypto::ring::default_provider().secure_random;
     random.fill(&mut bytes).map_err(|_| io::Error::other("the system has no random numbers"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[
         suite: sent.suite,
         test: sent.test,
         answer_hash: sent.answer_hash,
+        assertion: None,
+        item: None,
         label: sent.label,
         note: sent.note.unwrap_or_default(),
         who: served.author.clone(),

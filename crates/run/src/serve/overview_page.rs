@@ -135,7 +135,7 @@ fn verdict(run: &ListedRun, overview: &ResultsOverview) -> (&'static str, &'stat
         ("failed", "failed")
     } else if of(Outcome::Errored) > 0
         || overview.gaps.is_some()
-        || matches!(run.completion(), Some(end) if end != Completion::Complete)
+        || !matches!(run.completion(), None | Some(Completion::Complete | Completion::Settled))
     {
         ("incomplete", "errored")
     } else if overview.counts.judged() == 0 {

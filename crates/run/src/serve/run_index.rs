@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::source::{EntryKind, Files, Reach};
+use evalrig_core::source::{EntryKind, Files};
 
 use crate::clock::rfc3339;
 use crate::disk::Disk;
 use crate::lock::locked;
-use crate::results::{Completion, FollowedFile, ResultsOverview, is_being_written, run_of_file};
+use crate::results::{
+    Completion, FollowedFile, ResultsOverview, ResultsPaths, is_being_written, run_of_file,
+};
 
 /// Older files are counted, not read.
 const MOST_FILES: usize = 500;
@@ -148,7 +150,7 @@ impl RunIndex {
         let mut found: Vec<SeenFile> =
             self.files.iter().filter_map(|file| state(file.clone()).ok()).collect();
         let Some(folder) = &self.folder else { return Ok(found) };
-        let listing = match Disk.list(folder, Reach::Anywhere) {
+        let listing = match Disk.list(folder, ResultsPaths::reach_of_folder(folder)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
             listing => listing?,
         };
@@ -214,7 +216,24 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::results::{Existing, PlanOptions, ResultsPaths, ResultsWriter, RunHeader};
+    use crate::results::{Existing, PlanOptions, ResultsWriter, RunHeader};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_a_link_out_of_the_repository_is_not_listed() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(directory.path()).unwrap();
+        let (elsewhere, folder) =
+            (base.join("elsewhere"), ResultsPaths::folder(&base.join("root")));
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::write(elsewhere.join("a-2026-01-02T03-04-05.jsonl"), "").unwrap();
+        fs::create_dir_all(folder.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
+        let index = RunIndex::new(Some(folder), Vec::new());
+        assert!(index.list().is_err());
+        // A directory that was named may be anywhere.
+        assert_eq!(RunIndex::new(Some(elsewhere), Vec::new()).list().unwrap().runs.len(), 1);
+    }
 
     #[test]
     fn a_run_is_found_by_the_name_it_had_before_its_header_was_written() {

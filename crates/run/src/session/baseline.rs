@@ -1,6 +1,8 @@
 //! The earlier runs that a run is compared with. They are found and read before anything is called,
 //! so that a mistake costs nothing and a run cannot be its own baseline.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::{
     CompareOptions, ComparedCase, Comparison, DEFAULT_MARGIN, Measure, Scope, common, compare,
@@ -17,6 +19,7 @@ use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
 use super::spec::{BaselineSpec, LoadOptions};
+use super::stored_rounds::{StoredRounds, compare_stored};
 
 const OPTION: &str = "--baseline";
 /// What is kept in memory of the answers of a baseline.
@@ -83,28 +86,14 @@ impl Baseline {
 
     /// Restricts the baseline to the planned cases; returns the number of tests in common.
     pub(super) fn plan(&mut self, suites: &[&SuiteJob]) -> usize {
-        let (mut scope, mut planned) = (Scope::default(), Vec::new());
+        let mut scope = Scope::default();
         for suite in suites {
-            for (key, hash) in suite.keys() {
+            for (key, _) in suite.keys() {
                 scope.add(&key.suite, &key.test, &key.target);
-                planned.push(ComparedCase {
-                    suite: key.suite,
-                    test: key.test,
-                    target: key.target,
-                    group: None,
-                    run: 0,
-                    trial: key.trial,
-                    outcome: Outcome::Passed,
-                    score: None,
-                    hash: hash.to_owned(),
-                    cost: None,
-                    tokens: None,
-                    duration_ms: None,
-                });
             }
             scope.add_size(&suite.suite.name, suite.suite.tests.len());
         }
-        let found = common(&scope.keep(&self.cases), &planned);
+        let found = common(&scope.keep(&self.cases), &planned_cases(suites));
         self.scope = Some(scope);
         found
     }
@@ -113,23 +102,77 @@ impl Baseline {
         self.now.add(row);
     }
 
-    pub(super) fn compare(self) -> Compared {
-        let now = self.now.in_order();
-        let base = match &self.scope {
+    pub(super) fn margin(&self) -> f64 {
+        self.options.margin
+    }
+
+    pub(super) fn measure(&self) -> Measure {
+        self.options.measure
+    }
+
+    /// The cases that the planned ones may be compared with.
+    pub(super) fn kept_cases(&self) -> Vec<ComparedCase> {
+        match &self.scope {
             Some(scope) => scope.keep(&self.cases),
             None => self.cases.clone(),
-        };
-        let options = CompareOptions {
-            // The seed that `evalrig compare` uses, which does not know the plan.
-            seed: Some(seed_from_cases(&self.cases, &now)),
-            ..self.options
-        };
-        Compared {
-            base: self.name,
-            base_runs: self.runs,
-            comparison: compare(&base, &now, &options),
-            earlier: self.earlier,
         }
+    }
+
+    /// With `rounds`, those of the stored run that is compared.
+    pub(super) fn compare(
+        self,
+        rounds: Option<&StoredRounds>,
+        notify: &mut Notify<'_>,
+    ) -> Compared {
+        let now = self.now.clone().in_order();
+        let base = self.kept_cases();
+        let comparison = if rounds.is_some() {
+            let (comparison, note) = compare_stored(&base, &now, rounds, &self.options);
+            note.into_iter().for_each(|note| notify(Notice::Message(note)));
+            comparison
+        } else {
+            let options = CompareOptions {
+                // The seed that `evalrig compare` uses, which does not know the plan.
+                seed: Some(seed_from_cases(&self.cases, &now)),
+                ..self.options
+            };
+            compare(&base, &now, &options)
+        };
+        self.compared(comparison)
+    }
+
+    /// A comparison that was made.
+    pub(super) fn compared(self, comparison: Comparison) -> Compared {
+        Compared { base: self.name, base_runs: self.runs, comparison, earlier: self.earlier }
+    }
+}
+
+/// The cases of a plan, as if all had passed.
+pub(super) fn planned_cases(suites: &[&SuiteJob]) -> Vec<ComparedCase> {
+    let mut planned = Vec::new();
+    for suite in suites {
+        planned.extend(suite.keys().map(|(key, hash)| ComparedCase {
+            suite: key.suite,
+            test: key.test,
+            target: key.target,
+            group: None,
+            run: 0,
+            trial: key.trial,
+            outcome: Outcome::Passed,
+            score: None,
+            hash: hash.to_owned(),
+            cost: None,
+            tokens: None,
+            duration_ms: None,
+        }));
+    }
+    planned
+}
+
+impl SuiteHistory {
+    fn shares_target(&self, found: &StoredCases) -> bool {
+        self.targets.is_empty()
+            || found.cases.iter().any(|case| self.targets.contains(&case.target))
     }
 }
 
@@ -191,8 +234,7 @@ impl<'a> BaselineReader<'a> {
     }
 
     /// The newest complete runs of a suite with the same targets, at most so many; the first of them
-    /// is at `first`. If there is none, the newest run: then two targets are compared, or
-    /// the run is incomplete and says so.
+    /// is at `first`. If there is none, the newest run, with a message that says what is wrong with it.
     fn add_newest(
         &mut self,
         history: &SuiteHistory,
@@ -200,18 +242,14 @@ impl<'a> BaselineReader<'a> {
         most: usize,
         notify: &mut Notify<'_>,
     ) -> Result<(), SessionError> {
-        let has_target = |found: &StoredCases| {
-            history.targets.is_empty()
-                || found.cases.iter().any(|case| history.targets.contains(&case.target))
-        };
         let mut count = 0_usize;
+        let mut incomplete: Vec<&Utf8PathBuf> = Vec::new();
         for file in history.files.iter().take(most + SKIPPED) {
             let files = std::slice::from_ref(file);
             let (found, earlier) = self.read(files)?;
             if !found.gaps.is_empty() {
-                let name = shown(self.loading, file);
-                notify(Notice::Message(format!("{OPTION}: `{name}` is incomplete and left out")));
-            } else if has_target(&found) {
+                incomplete.push(file);
+            } else if history.shares_target(&found) {
                 self.keep(first.after(count), files, found, earlier);
                 count += 1;
             }
@@ -219,11 +257,43 @@ impl<'a> BaselineReader<'a> {
                 break;
             }
         }
-        if let (0, Some(file)) = (count, history.files.first()) {
-            let files = std::slice::from_ref(file);
-            let (found, earlier) = self.read(files)?;
-            self.keep(first, files, found, earlier);
+        let newest = history.files.first().filter(|_| count == 0);
+        for file in incomplete.into_iter().filter(|file| Some(*file) != newest) {
+            let name = shown(self.loading, file);
+            notify(Notice::Message(format!("{OPTION}: `{name}` is incomplete and left out")));
         }
+        match newest {
+            Some(file) => self.add_unfit(history, file, first, notify),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a run because there is no better one, and says why it is not a good baseline.
+    fn add_unfit(
+        &mut self,
+        history: &SuiteHistory,
+        file: &Utf8PathBuf,
+        place: RunPlace,
+        notify: &mut Notify<'_>,
+    ) -> Result<(), SessionError> {
+        let files = std::slice::from_ref(file);
+        let (found, earlier) = self.read(files)?;
+        if !found.gaps.is_empty() {
+            let name = shown(self.loading, file);
+            notify(Notice::Message(format!(
+                "{OPTION}: `{name}` is incomplete; used because there is no other"
+            )));
+        }
+        if !history.shares_target(&found) {
+            let others: BTreeSet<&str> =
+                found.cases.iter().map(|case| case.target.as_str()).collect();
+            notify(Notice::Message(format!(
+                "{OPTION}: no earlier run of {}; compared with the newest run of {}",
+                named(history.targets.iter().map(String::as_str)),
+                named(others.into_iter()),
+            )));
+        }
+        self.keep(place, files, found, earlier);
         Ok(())
     }
 
@@ -236,7 +306,11 @@ impl<'a> BaselineReader<'a> {
                 earlier.push(case);
             }
         };
-        Ok((read_cases_with(self.loading, files, self.shard, keep)?, earlier))
+        let mut found = read_cases_with(self.loading, files, self.shard, keep)?;
+        if let Some(rounds) = &found.rounds {
+            found.cases = rounds.seen(&found.cases);
+        }
+        Ok((found, earlier))
     }
 
     /// Reports show the answers of the first run.
@@ -338,6 +412,10 @@ fn name_of(loading: &LoadOptions, runs: &[Vec<Utf8PathBuf>]) -> String {
         }
         _ => files.iter().map(|file| shown(loading, file)).collect::<Vec<_>>().join(", "),
     }
+}
+
+fn named<'t>(targets: impl Iterator<Item = &'t str>) -> String {
+    targets.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn shown(loading: &LoadOptions, path: &Utf8Path) -> String {

@@ -1,18 +1,24 @@
 //! Rows as the cases of a comparison.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use camino::Utf8PathBuf;
 use evalrig_core::compare::ComparedCase;
+use evalrig_core::secrets::Secrets;
 
 use crate::results::{Row, Rows, SourcePlace};
 
+use super::base_runs::BaseRunFiles;
 use super::error::SessionError;
 use super::known_secrets::known_secrets;
 use super::spec::LoadOptions;
+use super::stored_rounds::StoredRounds;
 
 /// Cases of one run, added in any order.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct CaseCollector {
     /// Each with the number of its run in `runs`.
     cases: Vec<(SourcePlace, ComparedCase)>,
@@ -22,13 +28,22 @@ pub(super) struct CaseCollector {
 
 impl CaseCollector {
     pub(super) fn add(&mut self, row: &Row) {
+        self.add_case(row, ComparedCase::from(row));
+    }
+
+    /// The arm is what is compared, so it is not part of the target's name.
+    pub(super) fn add_of_arm(&mut self, row: &Row) {
+        self.add_case(row, ComparedCase { target: row.target.clone(), ..ComparedCase::from(row) });
+    }
+
+    fn add_case(&mut self, row: &Row, case: ComparedCase) {
         // Rows of one run follow each other.
         let known = self.runs.iter().rposition(|run| *run == row.run);
         let run = known.unwrap_or_else(|| {
             self.runs.push(row.run.clone());
             self.runs.len() - 1
         });
-        let case = ComparedCase { run: run as u32, ..ComparedCase::from(row) };
+        let case = ComparedCase { run: run as u32, ..case };
         self.cases.push((row.source.clone(), case));
     }
 
@@ -68,6 +83,8 @@ pub struct StoredCases {
     pub gaps: Vec<String>,
     /// What is unknown of them.
     pub note: Option<String>,
+    /// If the run was one in rounds.
+    pub rounds: Option<StoredRounds>,
 }
 
 impl StoredCases {
@@ -77,33 +94,64 @@ impl StoredCases {
     }
 }
 
-/// Reads results files that belong together. With `shard`, the cases of other shards do not count as
-/// missing.
+/// Reads the cases of runs, each with its files, on all cores.
 pub fn read_cases(
     loading: &LoadOptions,
-    results: &[Utf8PathBuf],
-    shard: Option<&str>,
-) -> Result<StoredCases, SessionError> {
-    read_cases_with(loading, results, shard, |_| {})
+    runs: &[BaseRunFiles],
+) -> Result<Vec<StoredCases>, SessionError> {
+    let secrets = Arc::new(known_secrets(loading, &loading.working_directory));
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let read = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(files) = runs.get(at) else { return done };
+            done.push((at, read_run(loading, files, None, &secrets, |_| {})));
+        }
+    };
+    let mut found: Vec<(usize, Result<StoredCases, SessionError>)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores.min(runs.len())).map(|_| scope.spawn(read)).collect();
+        let done = threads.into_iter().map(|thread| thread.join());
+        done.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, cases)| cases).collect()
 }
 
-/// The same, with another use of each row.
+/// Reads results files that belong together, and shows each row to `keep`. With `shard`, the cases of
+/// other shards do not count as missing.
 pub(super) fn read_cases_with(
     loading: &LoadOptions,
     results: &[Utf8PathBuf],
     shard: Option<&str>,
+    keep: impl FnMut(&Row),
+) -> Result<StoredCases, SessionError> {
+    let secrets = Arc::new(known_secrets(loading, &loading.working_directory));
+    read_run(loading, results, shard, &secrets, keep)
+}
+
+fn read_run(
+    loading: &LoadOptions,
+    results: &[Utf8PathBuf],
+    shard: Option<&str>,
+    secrets: &Arc<Secrets>,
     mut keep: impl FnMut(&Row),
 ) -> Result<StoredCases, SessionError> {
     let mut found = CaseCollector::default();
-    let secrets = known_secrets(loading, &loading.working_directory);
-    let mut rows = Rows::open_all(results)?.redacting(Arc::new(secrets));
+    let mut rows = Rows::open_by_run(results)?.redacting(Arc::clone(secrets));
     for row in rows.by_ref() {
         let row = row?;
         keep(&row);
         found.add(&row);
     }
     let gaps = rows.gaps_shown(shard, |path| loading.shown(path));
-    Ok(StoredCases { cases: found.in_order(), gaps: gaps.sentences(), note: gaps.unknown_note() })
+    Ok(StoredCases {
+        cases: found.in_order(),
+        gaps: gaps.sentences(),
+        note: gaps.unknown_note(),
+        rounds: StoredRounds::of(&rows),
+    })
 }
 
 #[cfg(test)]

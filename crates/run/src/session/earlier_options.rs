@@ -14,6 +14,7 @@ use crate::results::{Borderline, RunHeader, RunSettings};
 use super::command_line::quoted;
 use super::error::SessionError;
 use super::resume::root_of_results;
+use super::round_setup::resume_rounds;
 use super::spec::RunSpec;
 
 /// What the header of this run keeps of its options.
@@ -139,6 +140,7 @@ pub(super) fn resume_options(
         taken.targets_file(spec, results, settings);
         take_free_options(spec, settings);
     }
+    resume_rounds(spec, header, &mut taken.differing);
     taken.check(&spec.loading.shown(results))
 }
 

@@ -2,13 +2,17 @@
 
 use std::fmt;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::read::DiscoveryError;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Sources;
 
+#[cfg(feature = "queue")]
+use crate::queue::QueueError;
 use crate::results::ReadError;
+
+use super::command_line::quoted;
 
 /// Diagnostics of one suite, with the texts they point into.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ pub enum SessionError {
     /// An argument does not name suites.
     DiscoveryError(DiscoveryError),
     /// No file has the name of a suite.
-    NoSuiteFile,
+    NoSuiteFile(Vec<ForeignFileFound>),
     /// Every suite that was found was written by `transpile`; this is the first.
     OnlyGenerated(Utf8PathBuf),
     /// No file that was found is a suite.
@@ -69,6 +73,9 @@ pub enum SessionError {
     Incomplete(String),
     Read(ReadError),
     Write(String),
+    /// A queue that cannot be used.
+    #[cfg(feature = "queue")]
+    Queue(QueueError),
 }
 
 impl SessionError {
@@ -85,7 +92,7 @@ impl SessionError {
     pub fn is_nothing_selected(&self) -> bool {
         matches!(
             self,
-            Self::NoSuiteFile
+            Self::NoSuiteFile(_)
                 | Self::OnlyGenerated(_)
                 | Self::NoSuite
                 | Self::NoTest
@@ -118,10 +125,13 @@ impl fmt::Display for SessionError {
             }
             Self::DiscoveryError(DiscoveryError::Ending(path)) => {
                 write!(f, "`{path}` is not a suite: expected .yaml, .yml, .jsonl or .json")?;
-                if path.ends_with(".csv") || path.ends_with(".tsv") {
-                    write!(f, "; `evalrig convert {path}` makes a suite from a list")?;
+                match Utf8Path::new(path).extension() {
+                    Some("csv" | "tsv" | "ndjson") => {
+                        write!(f, "; `evalrig convert {path}` makes a suite from a list")
+                    }
+                    Some("toml") => write!(f, "; `evalrig convert {path}` makes a suite of a task"),
+                    _ => Ok(()),
                 }
-                Ok(())
             }
             Self::DiscoveryError(DiscoveryError::Pattern(pattern)) => {
                 write!(f, "`{pattern}` is not a valid pattern")
@@ -129,9 +139,12 @@ impl fmt::Display for SessionError {
             Self::DiscoveryError(DiscoveryError::Unreadable(path)) => {
                 write!(f, "cannot read directory `{path}`; exclude it with `!{path}`")
             }
-            Self::NoSuiteFile => f.write_str(
-                "no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`",
-            ),
+            Self::NoSuiteFile(others) => {
+                f.write_str(
+                    "no suite found: looked for `EVAL.yaml`, `*.eval.yaml` and `evals.json`",
+                )?;
+                others.iter().try_for_each(|other| write!(f, "\n  {other}"))
+            }
             Self::OnlyGenerated(path) => {
                 write!(f, "no suite found but `{path}`, which `transpile` wrote; name it to use it")
             }
@@ -142,6 +155,8 @@ impl fmt::Display for SessionError {
             }
             Self::Argument { option, reason } => write!(f, "{option}: {reason}"),
             Self::Read(error) => write!(f, "{error}"),
+            #[cfg(feature = "queue")]
+            Self::Queue(error) => write!(f, "{error}"),
             Self::NoRow(text)
             | Self::StoredRun(text)
             | Self::Incomplete(text)
@@ -152,8 +167,33 @@ impl fmt::Display for SessionError {
 
 impl std::error::Error for SessionError {}
 
+/// A file of another tool, found where no suite is.
+#[derive(Debug)]
+pub struct ForeignFileFound {
+    /// As a user would type it.
+    pub(super) path: Utf8PathBuf,
+    /// What it is, behind "is".
+    pub(super) title: &'static str,
+}
+
+impl fmt::Display for ForeignFileFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = quoted(self.path.as_str());
+        let output = self.path.with_file_name("EVAL.yaml");
+        let (title, output) = (self.title, quoted(output.as_str()));
+        write!(f, "`{path}` is {title}: `evalrig convert {path} -o {output}` makes a suite of it")
+    }
+}
+
 impl From<ReadError> for SessionError {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
+    }
+}
+
+#[cfg(feature = "queue")]
+impl From<QueueError> for SessionError {
+    fn from(error: QueueError) -> Self {
+        Self::Queue(error)
     }
 }

@@ -87,8 +87,8 @@ pub(super) fn own_folder(options: &LoadOptions) -> Utf8PathBuf {
     ResultsPaths::folder(&root)
 }
 
-/// The files that a pattern names, sorted, such as `shard-*.jsonl`. `None` if the argument is not a
-/// pattern. The pattern is that of one directory.
+/// The files that a pattern names, sorted, such as `shard-*.jsonl`, without the summaries that are beside
+/// results. `None` if the argument is not a pattern. The pattern is that of one directory.
 pub fn matching_results(
     options: &LoadOptions,
     argument: &str,
@@ -109,9 +109,14 @@ pub fn matching_results(
     let entries = folder.read_dir_utf8().into_iter().flatten().filter_map(Result::ok);
     let files = entries.filter(|entry| pattern.is_match(entry.file_name()));
     let mut found: Vec<Utf8PathBuf> = files.map(|entry| entry.path().to_owned()).collect();
-    found.retain(|file| file.is_file());
+    found.retain(|file| file.is_file() && !is_summary(file));
     found.sort();
     if found.is_empty() { Err(none("matches no file")) } else { Ok(Some(found)) }
+}
+
+/// Whether a run wrote the file beside its results.
+fn is_summary(file: &Utf8Path) -> bool {
+    file.file_name().is_some_and(|name| name.ends_with(".summary.json"))
 }
 
 /// The results folder inside a directory, or the directory itself.

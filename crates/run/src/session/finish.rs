@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 
 use crate::execute::ExecutionEnd;
-use crate::report::{ReportedRun, RunLogNews};
+use crate::report::{ReportedRounds, ReportedRun, RunLogNews};
 use crate::results::{Completion, Gaps, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
@@ -21,6 +21,15 @@ pub struct FinishedRun {
     pub totals: RunTotals,
     /// The results files, absolute.
     pub results: Vec<Utf8PathBuf>,
+}
+
+#[cfg(feature = "queue")]
+impl FinishedRun {
+    /// Others follow the run.
+    pub(super) fn detached() -> Self {
+        let exit = SessionExit::Run(RunVerdict::Passed);
+        Self { exit, totals: RunTotals::default(), results: Vec::new() }
+    }
 }
 
 /// A job that has ended, and what it was part of.
@@ -43,11 +52,17 @@ pub(super) fn finish_run(
     let EndedRun { end, planned, is_regrade, run_log } = run;
     let ended = &end.ended;
     let completion = completion(ended);
-    let gaps = results_files.find_gaps(completion, &spec.loading);
+    let rounds = results_files.rounds().zip(observer.round_record());
+    let rounds = rounds.map(|(settings, record)| ReportedRounds { settings, record });
+    let last = rounds.as_ref().map(|one| one.record.rounds);
+    let last = last.filter(|_| *ended == ExecutionEnd::Settled);
+    let gaps = results_files.find_gaps(completion, last, &spec.loading);
     let ends: Vec<Completion> = gaps
         .iter()
         .map(|gaps| match completion {
-            Completion::Complete | Completion::Limited if gaps.missing_count > 0 => {
+            Completion::Complete | Completion::Settled | Completion::Limited
+                if gaps.missing_count > 0 =>
+            {
                 if *is_regrade {
                     Completion::Incomplete
                 } else {
@@ -60,15 +75,21 @@ pub(super) fn finish_run(
     gaps.into_iter().for_each(|gaps| observer.add_gaps(gaps));
     observer.add_gaps(unread_gaps(ended, *planned as u64, &observer));
     let (exit, mut reported) = observer.end(ended, end.signal, notify);
-    if let ExecutionEnd::Broken(reason) = ended {
+    if let ExecutionEnd::Broken(reason) | ExecutionEnd::EndedElsewhere(reason) = ended {
         notify(Notice::Message(reason.clone()));
     }
     reported.duration_ms = u64::try_from(end.duration.as_millis()).ok();
-    reported.planned = Some(*planned as u64);
+    reported.planned = Some(match ended {
+        // Of later rounds nothing is missing.
+        ExecutionEnd::Settled => observer.totals.counts.total(),
+        _ => *planned as u64,
+    });
     reported.run_log = *run_log;
     reported.command.clone_from(&spec.command);
     reported.history = results_files.read_history();
-    let mut files = results_files.finish(&ends, reported.duration_ms, exit.code());
+    let record = rounds.as_ref().map(|rounds| &rounds.record);
+    let mut files = results_files.finish(&ends, record, reported.duration_ms, exit.code());
+    reported.rounds = rounds;
     describe_files(&mut files, &spec.loading, &mut reported);
     let next = |option, more: &str| next_command(&spec.loading, option, &files.results, more);
     reported.failed_command = next("--failed", &spec.rerun.failed);
@@ -95,8 +116,11 @@ pub(super) fn finish_run(
 fn completion(ended: &ExecutionEnd) -> Completion {
     match ended {
         ExecutionEnd::Complete => Completion::Complete,
+        ExecutionEnd::Settled => Completion::Settled,
         ExecutionEnd::Limited(_) => Completion::Limited,
-        ExecutionEnd::FailedFast | ExecutionEnd::Cancelled => Completion::Interrupted,
+        ExecutionEnd::FailedFast | ExecutionEnd::Cancelled | ExecutionEnd::EndedElsewhere(_) => {
+            Completion::Interrupted
+        }
         ExecutionEnd::Broken(_) => Completion::WriteError,
     }
 }
@@ -104,7 +128,8 @@ fn completion(ended: &ExecutionEnd) -> Completion {
 /// Cases without a row in a file that cannot be read back, such as a pipe.
 fn unread_gaps(ended: &ExecutionEnd, planned: u64, observer: &RunObserver) -> Gaps {
     let rows = observer.totals.counts.total();
-    let is_known = observer.has_gaps() || *ended == ExecutionEnd::Complete;
+    let is_whole = matches!(ended, ExecutionEnd::Complete | ExecutionEnd::Settled);
+    let is_known = observer.has_gaps() || is_whole;
     match planned.saturating_sub(rows) {
         missing_count @ 1.. if !is_known => Gaps { planned, missing_count, ..Gaps::default() },
         _ => Gaps::default(),

@@ -21,10 +21,11 @@ pub fn comparison_exit(comparison: &Comparison) -> RunVerdict {
 
 /// The gate fails only if the total is significantly worse; tests that failed before may still fail.
 /// An inconclusive comparison, missing rows, and trials that could not be measured and might change
-/// the verdict make it incomplete.
+/// the verdict make it incomplete, and so does a limit that was reached before the first look.
 pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunVerdict {
     let Some(suite) = &comparison.suite else {
-        let is_incomplete = is_incomplete || comparison.is_incomplete();
+        let is_cut_off = comparison.rounds.as_ref().is_some_and(|rounds| rounds.stop().is_none());
+        let is_incomplete = is_incomplete || is_cut_off || comparison.is_incomplete();
         return if is_incomplete { RunVerdict::Incomplete } else { RunVerdict::Nothing };
     };
     match suite.judged.verdict {

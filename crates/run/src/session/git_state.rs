@@ -1,19 +1,17 @@
 //! The commit, branch and cleanliness of a suite's repository.
 //!
 //! Commit and branch are read from the files of `.git`. Whether tracked files changed is asked of the
-//! `git` program, and only if the repository's own configuration cannot make it run anything: hooks and
-//! the file monitor are switched off, and with filters or includes the answer stays unknown.
+//! `git` program, and only if the repository's own configuration cannot make it run anything: hooks, the
+//! file monitor and transports are switched off, and with filters or includes the answer stays unknown.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-use std::thread;
+use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::Reach;
 
 use crate::disk::read_whole;
+use crate::local_git::{GitQuestion, GitQuestionError};
 use crate::results::GitState;
 
 /// More than this is not a file that git wrote.
@@ -79,44 +77,26 @@ fn is_dirty(root: &Utf8Path) -> Option<bool> {
     let directory = git_directory(root)?;
     let common = common_directory(&directory);
     let configured = [common.join("config"), directory.join("config.worktree")];
-    let mut texts = configured.iter().filter_map(|file| read(file));
-    if texts.any(|text| can_run_programs(&text)) {
+    if configured.iter().any(|file| configures_programs(file)) {
         return None;
     }
-    let mut command = git_command(root);
-    command.args(["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
-    let mut output = child.stdout.take()?;
-    let (sender, first_byte) = channel();
-    thread::spawn(move || {
-        // The receiver may have lost patience.
-        let _ = sender.send(output.read(&mut [0]));
-    });
-    let read = first_byte.recv_timeout(PATIENCE);
-    if !matches!(read, Ok(Ok(0))) {
-        // One changed file is enough.
-        let _ = child.kill();
-    }
-    let ended = child.wait().ok()?;
-    match read {
-        Ok(Ok(0)) => ended.success().then_some(false),
-        Ok(Ok(_)) => Some(true),
-        Ok(Err(_)) | Err(_) => None,
+    let args = ["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"];
+    // One changed file is enough.
+    let question =
+        GitQuestion { root, args: &args, stdin: None, most_bytes: 0, patience: PATIENCE };
+    match question.ask() {
+        Ok(_) => Some(false),
+        Err(GitQuestionError::TooLong) => Some(true),
+        Err(_) => None,
     }
 }
 
-/// `git` in a repository, without hooks, the file monitor and variables that change what it does.
-pub(super) fn git_command(root: &Utf8Path) -> Command {
-    let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            command.env_remove(name);
-        }
+/// Whether a file may make git run programs; what cannot be read here may still be read by git.
+fn configures_programs(file: &Utf8Path) -> bool {
+    match read_whole(file, Reach::Anywhere, MOST) {
+        Ok(text) => can_run_programs(&String::from_utf8_lossy(&text)),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
-    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false"]);
-    command.args(["-c", "core.hooksPath=/dev/null", "-C", root.as_str()]);
-    command
 }
 
 /// Whether `git status` could start a program that this configuration names.
@@ -130,30 +110,11 @@ fn can_run_programs(config: &str) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-
-    fn git(directory: &Utf8Path, arguments: &[&str]) -> String {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
-        let mut command = Command::new("git");
-        command.arg("-C").arg(directory).args(identity).args(arguments);
-        command.env_remove("GIT_DIR").env("GIT_CONFIG_GLOBAL", "/dev/null");
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    fn repository() -> (tempfile::TempDir, Utf8PathBuf) {
-        let directory = tempfile::tempdir().unwrap();
-        let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
-        git(&root, &["init", "-q", "-b", "topic/one"]);
-        std::fs::write(root.join("a"), "1").unwrap();
-        git(&root, &["add", "a"]);
-        git(&root, &["commit", "-q", "-m", "first"]);
-        (directory, root)
-    }
+    use crate::local_git::tests::{forget_content, git, repository};
 
     #[test]
     fn commit_branch_and_changes_are_those_that_git_reports() {
-        let (_kept, root) = repository();
+        let (_kept, root) = repository(&[("a", "1")]);
         let head = git(&root, &["rev-parse", "HEAD"]);
         let branch = Some("topic/one".to_owned());
         let clean = GitState { commit: head.clone(), branch, dirty: Some(false) };
@@ -170,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_worktree_has_its_own_branch() {
-        let (_kept, root) = repository();
+        let (_kept, root) = repository(&[("a", "1")]);
         let other = root.join("other");
         git(&root, &["worktree", "add", "-q", "-b", "two", other.as_str()]);
         let state = read_git_state(&other).unwrap();
@@ -180,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_repository_cannot_make_git_run_a_program() {
-        let (_kept, root) = repository();
+        let (_kept, root) = repository(&[("a", "1")]);
         std::fs::write(root.join(".gitattributes"), "* filter=evil\n").unwrap();
         let touch = format!("touch {}; cat", root.join("ran"));
         git(&root, &["config", "filter.evil.clean", &touch]);
@@ -189,6 +150,32 @@ mod tests {
         git(&root, &["config", "--unset", "filter.evil.clean"]);
         git(&root, &["config", "core.fsmonitor", &format!("touch {}", root.join("ran"))]);
         assert_eq!(read_git_state(&root).unwrap().dirty, Some(true));
+        assert!(!root.join("ran").exists());
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_searched_is_not_used() {
+        for hidden in [&b"# \xff"[..], &vec![b'\n'; MOST as usize + 1]] {
+            let (_kept, root) = repository(&[("a", "1"), (".gitattributes", "* filter=evil")]);
+            let config = root.join(".git/config");
+            let mut text = std::fs::read(&config).unwrap();
+            text.extend_from_slice(hidden);
+            let touch = format!("touch {}; cat", root.join("ran"));
+            text.extend_from_slice(format!("\n[filter \"evil\"]\nclean = {touch:?}\n").as_bytes());
+            std::fs::write(&config, text).unwrap();
+            std::fs::write(root.join("a"), "3").unwrap();
+            assert_eq!(read_git_state(&root).unwrap().dirty, None);
+            assert!(!root.join("ran").exists());
+        }
+    }
+
+    #[test]
+    fn the_content_of_a_partial_clone_is_not_fetched() {
+        let (_kept, root) = repository(&[("a", "1")]);
+        forget_content(&root, "a");
+        // Of the same length, so that only the content tells whether it changed.
+        std::fs::write(root.join("a"), "2").unwrap();
+        assert_ne!(read_git_state(&root).unwrap().dirty, Some(false));
         assert!(!root.join("ran").exists());
     }
 

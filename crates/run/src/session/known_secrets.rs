@@ -10,6 +10,7 @@ use evalrig_core::reader::{EnvFiles, ReadPolicy, Reader};
 use evalrig_core::secrets::{RedactedNames, Secrets};
 use evalrig_core::source::Sources;
 
+use crate::agent::clean_home::{UserEnvironment, login_secrets};
 use crate::disk::Disk;
 use crate::event::Event;
 use crate::target::{Targets, find_targets_file, read_targets};
@@ -21,6 +22,28 @@ use super::spec::LoadOptions;
 /// Secrets of the environment, of `.env` files and of the targets file, as seen from a directory. For
 /// commands that do not run the suites in it.
 pub fn known_secrets(options: &LoadOptions, directory: &Utf8Path) -> Secrets {
+    let (variables, targets) = known_targets(options, directory);
+    secrets_of(&variables, targets.as_ref())
+}
+
+/// As [`known_secrets`], with the user's logins of the agents in the targets file: for commands that show
+/// files that agents have made.
+pub fn known_secrets_and_logins(options: &LoadOptions, directory: &Utf8Path) -> Secrets {
+    let (variables, targets) = known_targets(options, directory);
+    let mut secrets = secrets_of(&variables, targets.as_ref());
+    let user = UserEnvironment::current();
+    let found = targets.iter().flat_map(|found| found.names().filter_map(|name| found.get(name)));
+    for layout in found.filter_map(|target| target.settings.home_layout()) {
+        secrets.absorb(login_secrets(layout, None, &user));
+    }
+    secrets
+}
+
+/// The variables of `.env` files and the targets file.
+fn known_targets(
+    options: &LoadOptions,
+    directory: &Utf8Path,
+) -> (HashMap<String, String>, Option<Targets>) {
     let root = options.root_of(&directory.join("EVAL.yaml"));
     let variables = env_file_values(options, directory, &root);
     let find = || find_targets_file(&Disk, directory, &root, &options.working_directory);
@@ -30,7 +53,7 @@ pub fn known_secrets(options: &LoadOptions, directory: &Utf8Path) -> Secrets {
         let reach = options.reach_of_targets(&file, &root);
         read_targets(options.world(), &mut sources, &mut out, &file, &root, reach)
     });
-    secrets_of(&variables, targets.as_ref())
+    (variables, targets)
 }
 
 fn env_file_values(
@@ -82,7 +105,7 @@ pub(super) fn lookup(variables: &HashMap<String, String>, name: &str) -> Option<
 
 /// Redacts the names by which rows are found: before cases are planned, so that all of a run uses the
 /// same names. Names that become equal are numbered.
-pub(super) fn redact_names(suite: &mut Suite, secrets: &Secrets) {
+pub fn redact_names(suite: &mut Suite, secrets: &Secrets) {
     if secrets.is_empty() {
         return;
     }
@@ -111,6 +134,10 @@ pub(super) fn redacting(listener: EventListener, secrets: Arc<Secrets>) -> Event
         }),
         Event::Warning(text) => listener(&Event::Warning(secrets.redact(text))),
         Event::Stopping(text) => listener(&Event::Stopping(secrets.redact(text))),
+        Event::Worker { name, text } => listener(&Event::Worker {
+            name: Arc::clone(name),
+            text: text.as_ref().map(|text| secrets.redact(text)),
+        }),
         Event::Planned { .. }
         | Event::Started { .. }
         | Event::Finished { .. }

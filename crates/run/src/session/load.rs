@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::judge_criteria;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics, Level, Severity};
+use evalrig_core::import::{DirectReading, DirectRequest, DirectSuite};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{
-    Findings, FoundSuite, LoadError, LoadRequest, enclosing_skill, load_suite,
+    Findings, FoundSuite, LoadError, LoadRequest, Origin, enclosing_skill, load_suite,
 };
-use evalrig_core::reader::{ReadPolicy, TargetNames};
+use evalrig_core::reader::{ReadPolicy, TargetNames, World};
+use evalrig_core::repair::Overlay;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{Reach, Sources};
 
@@ -21,7 +23,8 @@ use crate::prepare::{
 };
 use crate::results::{CaseKey, WITH, WITHOUT};
 use crate::target::{
-    Targets, find_targets_file, installed_agents, is_agentv, read_targets, targets_of_agents,
+    InstalledAgent, Targets, find_targets_file, installed_agents, is_agentv, read_targets,
+    targets_of_agents,
 };
 
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
@@ -39,8 +42,8 @@ pub(super) struct LoadedSuite {
     /// Some may block running; none blocks reading.
     diagnostics: Vec<Diagnostic>,
     targets: Option<Targets>,
-    /// There is no targets file, and the targets are the agents that are installed.
-    has_agents: bool,
+    /// Those that are installed, if there is no targets file and they are the targets.
+    agents: Vec<InstalledAgent>,
     /// From `.env` files.
     variables: HashMap<String, String>,
 }
@@ -103,8 +106,24 @@ impl LoadedSuite {
         let mut findings = Findings::new();
         let root = options.root_of(&found.path);
         let (file, mut targets) = targets_of(options, &found.path, &root, &mut findings);
+        let direct = match read_directly(options, found, &root, targets.as_ref(), &mut findings) {
+            DirectReading::Native => None,
+            DirectReading::Converted(suite) => Some(suite),
+            DirectReading::Refused => {
+                add_secrets(&mut findings, targets.as_ref());
+                let (sources, blocking, secrets) = findings.into_blocking();
+                return Err(SuiteRefusal::of_diagnostics(sources, blocking, secrets));
+            }
+        };
+        if let (Some(suite), None) = (&direct, &file) {
+            targets = targets_of_direct(options, &found.path, suite, &root, &mut findings, notify);
+        }
         let mut agents = Vec::new();
-        if file.is_none() && need == TargetsFile::Required && is_of_skill(options, found, &root) {
+        if direct.is_none()
+            && file.is_none()
+            && need == TargetsFile::Required
+            && is_of_skill(options, found, &root)
+        {
             agents = installed_agents();
             let (sources, out) = findings.parts_mut();
             targets = targets_of_agents(&agents, options.world(), sources, out, &root);
@@ -120,6 +139,7 @@ impl LoadedSuite {
         };
         let request = LoadRequest::new(options.world(), &limits, &found.path, &root)
             .origin(found.origin)
+            .converted(direct.as_ref().map(|suite| suite.text.as_str()))
             .with_env_values();
         let sound = match load_suite(&request, findings) {
             Ok(sound) => sound,
@@ -145,25 +165,26 @@ impl LoadedSuite {
         let (mut suite, mut findings) = sound.into_parts();
         let variables = add_secrets(&mut findings, targets.as_ref());
         let (sources, diagnostics, secrets) = findings.into_parts();
-        if let Some(agent) = agents.first() {
-            notify(Notice::Message(format!(
-                "no targets file: `{}` runs on `{}`, which is installed",
-                suite.name, agent.program
-            )));
-        } else if file.is_none() && need == TargetsFile::Required {
+        let has_targets = targets.is_some() || file.is_some();
+        if agents.is_empty() && !has_targets && need == TargetsFile::Required {
             return Err(no_targets_file(&suite, sources, secrets));
         }
         redact_names(&mut suite, &secrets);
         let mut job =
             SuiteJob::new(suite, sources, found.path.clone(), root, options.confinement());
         job.targets_file = file;
-        let has_agents = !agents.is_empty();
-        Ok(Some(Self { job, secrets, diagnostics, targets, has_agents, variables }))
+        Ok(Some(Self { job, secrets, diagnostics, targets, agents, variables }))
     }
 
     /// See [`redact_names`].
     pub(super) fn redact_names(&mut self, secrets: &Secrets) {
         redact_names(&mut self.job.suite, secrets);
+    }
+
+    /// Whether the targets file has a secret written out.
+    #[cfg(feature = "queue")]
+    pub(super) fn has_literal_secret(&self) -> bool {
+        self.targets.as_ref().is_some_and(|targets| !targets.secrets().is_empty())
     }
 
     pub(super) fn name(&self) -> &str {
@@ -173,6 +194,33 @@ impl LoadedSuite {
     /// Judges `criteria` even in tests with assertions.
     pub(super) fn judge_criteria(&mut self) {
         self.job.suite.tests.iter_mut().for_each(judge_criteria);
+    }
+
+    /// Without a targets file, says which installed agents run the suite, or that one is not installed.
+    fn check_agents(&self, wanted: &[String], notify: &mut Notify<'_>) -> PrepareErrors {
+        let mut errors = PrepareErrors::default();
+        let Some(first) = self.agents.first() else {
+            return errors;
+        };
+        let names: Vec<&str> = self.agents.iter().map(|agent| agent.program).collect();
+        let is_known = |name: &str| name == "default" || names.contains(&name);
+        for name in wanted.iter().filter(|name| !is_known(name)) {
+            let names = names.join(", ");
+            errors.add(format!(
+                "--target: no targets file defines `{name}`, and no agent of this name is installed; installed: {names}"
+            ));
+        }
+        if errors.messages.is_empty() {
+            let on = match wanted {
+                [] => format!("`{}`, which is installed", first.program),
+                _ => {
+                    wanted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
+                }
+            };
+            let suite = &self.job.suite.name;
+            notify(Notice::Message(format!("no targets file: `{suite}` runs on {on}")));
+        }
+        errors
     }
 
     /// Plans the selected cases and connects their targets. A diagnostic that blocks running is only a
@@ -186,8 +234,12 @@ impl LoadedSuite {
     ) -> Result<SuiteJob, Box<SuiteRefusal>> {
         let selected = spec.select(&self.job.suite);
         let blocking = self.check(|at| selected.binary_search(&at).is_ok(), notify);
-        let variable = |name: &str| lookup(&self.variables, name);
+        let stand_in = pool.stand_in;
+        let variable =
+            |name: &str| lookup(&self.variables, name).or_else(|| stand_in.map(str::to_owned));
+        let not_installed = self.check_agents(&spec.targets, notify);
         let errors = match &self.targets {
+            Some(_) if !not_installed.messages.is_empty() => not_installed,
             Some(targets) => {
                 let scope = TargetScope {
                     targets,
@@ -195,7 +247,10 @@ impl LoadedSuite {
                     variable: &variable,
                     skill_directory: &|source| revisions.directory(source),
                 };
-                if self.has_agents && spec.arms.names.is_empty() && self.job.suite.arms.is_empty() {
+                if !self.agents.is_empty()
+                    && spec.arms.names.is_empty()
+                    && self.job.suite.arms.is_empty()
+                {
                     let names = vec![WITH.to_owned(), WITHOUT.to_owned()];
                     let arms = WantedArms { names, ..spec.arms.clone() };
                     let spec = CaseSpec { arms, ..spec.clone() };
@@ -335,6 +390,61 @@ fn targets_of(
         read_targets(options.world(), sources, out, file, root, reach)
     });
     (file, targets)
+}
+
+/// How a suite that was named is read, and for a file of another tool the suite that it becomes.
+fn read_directly(
+    options: &LoadOptions,
+    found: &FoundSuite,
+    root: &Utf8Path,
+    targets: Option<&Targets>,
+    findings: &mut Findings,
+) -> DirectReading {
+    if found.origin == Origin::Found {
+        return DirectReading::Native;
+    }
+    let names: Option<Vec<String>> =
+        targets.map(|targets| targets.names().map(str::to_owned).collect());
+    let (limits, shown) = (options.limits(), options.shown(&found.path));
+    let request = DirectRequest {
+        files: &options.files,
+        path: &found.path,
+        root,
+        policy: &limits,
+        targets: names.as_deref(),
+        shown: shown.as_str(),
+    };
+    DirectReading::of(&request, findings)
+}
+
+/// The targets that the providers of a file of another tool become.
+fn targets_of_direct(
+    options: &LoadOptions,
+    path: &Utf8Path,
+    suite: &DirectSuite,
+    root: &Utf8Path,
+    findings: &mut Findings,
+    notify: &mut Notify<'_>,
+) -> Option<Targets> {
+    let text = suite.targets.as_ref()?;
+    let file = path.parent().unwrap_or(path).join(".evalrig/targets.yaml");
+    let mut files = Overlay::new(&options.files);
+    files.insert(file.clone(), text.as_bytes().to_vec());
+    let (sources, out) = findings.parts_mut();
+    let world = World { files: &files, ..options.world() };
+    let targets = read_targets(world, sources, out, &file, root, Reach::Anywhere);
+    if let [first, others @ ..] = suite.answering.as_slice()
+        && !others.is_empty()
+    {
+        let all: Vec<String> = suite.answering.iter().map(|name| format!("-t {name}")).collect();
+        notify(Notice::Message(format!(
+            "`{}` has {} providers, and a run asks `{first}`; add `{}` to ask all",
+            options.shown(path),
+            suite.answering.len(),
+            all.join(" ")
+        )));
+    }
+    targets
 }
 
 /// Whether the suite is an `evals.json` or an eval set of a skill, which people run without further

@@ -18,17 +18,31 @@ mod finish;
 mod gate;
 mod git_state;
 mod history;
+mod judge_check;
+mod judged_rows;
 mod known_secrets;
 mod load;
+mod mutate;
+mod mutation_asks;
 mod next_command;
+mod noise_report;
 mod observer;
+#[cfg(feature = "queue")]
+mod queue_bundle;
+#[cfg(feature = "queue")]
+mod queue_worker;
+#[cfg(feature = "queue")]
+mod queued_run;
 mod regrade;
 mod report_set;
 mod results_files;
 mod resume;
 mod reuse;
+mod round_decision;
+mod round_setup;
 mod run_job;
 mod run_origin;
+mod run_suites;
 mod scratch;
 #[cfg(feature = "view")]
 mod served_run;
@@ -36,6 +50,7 @@ mod signals;
 mod skill_files;
 mod skill_revision;
 mod spec;
+mod stored_rounds;
 mod stored_run;
 mod suite_text;
 #[cfg(test)]
@@ -43,20 +58,20 @@ mod tests;
 mod watch;
 mod watch_inputs;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use evalrig_core::compare::Forecast;
 use evalrig_core::secrets::Secrets;
 
-use crate::cache::AnswerCache;
-use crate::descriptor::{DescriptorBudget, raise_limit};
-use crate::execute::{FailFast, Job, RunOptions, SuiteJob, TreeDigests};
-use crate::prepare::{Estimate, TargetPool};
-use crate::report::RunLogNews;
+#[cfg(feature = "queue")]
+use crate::disk::{LoadEnvironment, LoadFiles};
+use crate::execute::SuiteJob;
+#[cfg(feature = "queue")]
+use crate::prepare::TargetNeed;
+use crate::prepare::{Estimate, TargetPool, TestOnTarget};
 use crate::results::{Gaps, Interrupted};
-use crate::runlog::{RunLogRecorder, Store};
-use crate::workspace::Workspaces;
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
@@ -64,40 +79,51 @@ pub use base_runs::{BaseRunFiles, DEFAULT_BASELINE_RUNS, find_runs, group_runs};
 pub use case_collector::{StoredCases, read_cases};
 pub use command_line::quoted;
 pub use compared_answers::read_answers;
-pub use error::{Notice, Notify, SessionError, SuiteRefusal};
+pub use error::{ForeignFileFound, Notice, Notify, SessionError, SuiteRefusal};
 pub use find_results::{LATEST, find_all_results, find_results, matching_results, names_results};
 pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
-pub use known_secrets::known_secrets;
+pub use judge_check::{JudgeCheckFinding, JudgeCheckSpec, check_stored_judges};
+pub use judged_rows::{LabelCounts, StaleLabel};
+pub use known_secrets::{known_secrets, known_secrets_and_logins, redact_names};
+pub use mutate::{MutationReport, MutationSpec, mutate};
+pub use mutation_asks::AskedMutants;
+pub use noise_report::{DollarChoice, NoiseReport, TestName, measure_noise};
 pub use observer::{SessionExit, StopSignal};
-pub use regrade::{RegradeSpec, regrade};
+#[cfg(feature = "queue")]
+pub use queue_worker::{WorkerSpec, cancel_queued_run, queued_runs, remove_queued_run, run_worker};
+#[cfg(feature = "queue")]
+pub use queued_run::QueueSpec;
+pub use regrade::{RegradeSpec, estimate_regrade, regrade};
 pub use run_job::EventListener;
 #[cfg(feature = "view")]
 pub use served_run::ServedRun;
-pub use signals::wait_for_signal;
+pub use signals::{report_size_limit, wait_for_signal};
 use skill_revision::SkillRevisions;
-pub use spec::{BaselineSpec, LoadOptions, ReportSpec, RerunWords, RunLogSpec, RunSpec};
+pub use spec::{
+    BaselineSpec, LoadOptions, ReportSpec, RerunWords, RoundsSpec, RunLogSpec, RunSpec,
+};
+pub use stored_rounds::{StoredRounds, compare_stored};
 pub use stored_run::{StoredRunSpec, report_stored_run};
 pub use watch::{Waited, WatchSession, WatchStep};
 
 use base_runs::{BaselineSearch, BaselineSuite};
 use baseline::Baseline;
 use earlier_options::repeat_options;
-use finish::{EndedRun, finish_run};
-use history::TestHistory;
-use known_secrets::redacting;
 use load::{TargetsFile, load_suites};
-use observer::RunObserver;
-use report_set::{ReportSet, check_report_paths};
-use results_files::ResultsFiles;
-use resume::{
-    FailedSource, ResumableSuite, assign_interrupted, read_interrupted, resume_spec, start_suites,
-};
-use reuse::read_reusable;
-use run_job::run_job;
-use run_origin::RunOrigin;
+#[cfg(feature = "queue")]
+use queue_bundle::refuse_secrets;
+#[cfg(feature = "queue")]
+use queued_run::{AttachedRun, QueuedRun, attach_run};
+use resume::{FailedSource, assign_interrupted, read_interrupted, resume_spec};
+use round_setup::{RoundSetup, forecast_of, take_rounds};
+use run_suites::{RunStart, run_suites};
+#[cfg(feature = "queue")]
 use scratch::RunScratch;
-use skill_files::skill_digest;
+
+/// In place of variables of targets, which only workers need.
+#[cfg(feature = "queue")]
+const NOT_SET_HERE: &str = "not-set-on-the-coordinator";
 
 /// Suites whose cases are planned and whose targets are connected. Nothing has been called.
 #[derive(Debug)]
@@ -113,6 +139,18 @@ pub struct RunSession {
     skill_revisions: SkillRevisions,
     /// Whether cases were left out that an earlier run of `--watch` has answered.
     is_part: bool,
+    /// `--attach`.
+    #[cfg(feature = "queue")]
+    attached: Option<AttachedQueue>,
+}
+
+/// A run on the server that is followed.
+#[cfg(feature = "queue")]
+#[derive(Debug)]
+struct AttachedQueue {
+    queued: QueuedRun,
+    /// Holds the files of the run until it is over.
+    _scratch: RunScratch,
 }
 
 /// What a run would do (`--dry-run`).
@@ -121,14 +159,46 @@ pub struct RunEstimate {
     pub estimate: Estimate,
     /// Name of the baseline, and the number of tests in common.
     pub baseline: Option<(String, usize)>,
+    /// What the comparison would probably say, by the baseline's own results; with a drop of nothing,
+    /// of the margin and of twice the margin.
+    pub forecast: Vec<Forecast>,
 }
 
 impl RunSession {
     /// Loads the suites and plans their cases. Fails with everything that is missing.
-    pub fn prepare(mut spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
+    pub fn prepare(spec: RunSpec, notify: &mut Notify<'_>) -> Result<Self, SessionError> {
+        Self::prepare_only(spec, None, notify)
+    }
+
+    /// A run that is on the server of a queue, with its suites and options.
+    #[cfg(feature = "queue")]
+    pub fn attach(
+        spec: RunSpec,
+        queue: &QueueSpec,
+        run: &str,
+        notify: &mut Notify<'_>,
+    ) -> Result<Self, SessionError> {
+        let AttachedRun { spec, queued, only, scratch } = attach_run(spec, queue, run)?;
+        let mut session = Self::prepare_only(spec, Some(only), notify)?;
+        session.attached = Some(AttachedQueue { queued, _scratch: scratch });
+        Ok(session)
+    }
+
+    /// `attached` are the cases of a run on a server.
+    fn prepare_only(
+        mut spec: RunSpec,
+        attached: Option<HashSet<TestOnTarget>>,
+        notify: &mut Notify<'_>,
+    ) -> Result<Self, SessionError> {
         spec.loading.check()?;
+        #[cfg(feature = "queue")]
+        if spec.queue.is_some() {
+            spec.loading.files = LoadFiles::recording();
+            spec.loading.environment = LoadEnvironment::recording();
+        }
         let interrupted = read_interrupted(&spec, notify)?;
         let only = resume_spec(&mut spec, &interrupted)?;
+        take_rounds(&mut spec)?;
         let named = if spec.paths.is_empty() {
             None
         } else {
@@ -151,8 +221,12 @@ impl RunSession {
             None => spec.loading.discover(&spec.paths, notify)?,
         };
         let mut cases = spec.cases()?;
-        cases.only = only;
+        cases.only = only.or(attached);
         let mut loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        #[cfg(feature = "queue")]
+        if spec.queue.is_some() {
+            refuse_secrets(&spec, &loaded)?;
+        }
         let mut secrets = Secrets::default();
         for suite in &loaded {
             secrets.absorb(suite.secrets.clone());
@@ -169,6 +243,11 @@ impl RunSession {
         }
         let mut pool = TargetPool::default();
         pool.sandbox = spec.sandbox;
+        #[cfg(feature = "queue")]
+        if spec.queue.is_some() {
+            // Workers call them, with variables of their own.
+            (pool.need, pool.stand_in) = (TargetNeed::Optional, Some(NOT_SET_HERE));
+        }
         let skill_revisions = SkillRevisions::default();
         let (mut suites, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
         for mut suite in loaded {
@@ -183,8 +262,19 @@ impl RunSession {
         if !refusals.is_empty() {
             return Err(SessionError::Refused(refusals));
         }
+        suites.iter().for_each(|suite| suite.add_login_secrets(&mut secrets));
         let secrets = Arc::new(secrets);
-        Ok(Self { spec, suites, secrets, interrupted, gaps, skill_revisions, is_part: false })
+        Ok(Self {
+            spec,
+            suites,
+            secrets,
+            interrupted,
+            gaps,
+            skill_revisions,
+            is_part: false,
+            #[cfg(feature = "queue")]
+            attached: None,
+        })
     }
 
     pub fn suites(&self) -> &[SuiteJob] {
@@ -202,7 +292,11 @@ impl RunSession {
         }
         let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
         let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
-        Ok(RunEstimate { estimate, baseline: baseline.map(|(found, common)| (found.name, common)) })
+        let found = baseline.as_ref().map(|(found, _)| found);
+        RoundSetup::of(&self.spec, &jobs, found, None)?;
+        let forecast = found.map_or_else(Vec::new, |found| forecast_of(found, &jobs));
+        let baseline = baseline.map(|(found, common)| (found.name, common));
+        Ok(RunEstimate { estimate, baseline, forecast })
     }
 
     /// Runs every case and writes results and reports. Blocks the thread; starts its own async runtime.
@@ -211,8 +305,13 @@ impl RunSession {
         notify: &mut Notify<'_>,
         listener: EventListener,
     ) -> Result<FinishedRun, SessionError> {
-        let Self { spec, suites, secrets, interrupted, gaps, skill_revisions: _held, is_part } =
-            self;
+        #[cfg(feature = "queue")]
+        let (queued, _scratch) = match self.attached {
+            Some(AttachedQueue { queued, _scratch }) => (Some(queued), Some(_scratch)),
+            None => (None, None),
+        };
+        let Self { spec, suites, secrets, interrupted, gaps, is_part, .. } = self;
+        let _held = self.skill_revisions;
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {
@@ -226,114 +325,23 @@ impl RunSession {
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
+        let header = suites.iter().find_map(|suite| suite.interrupted.as_ref()?.header.as_ref());
+        let stored = header.and_then(|header| header.rounds.as_ref());
+        let rounds = RoundSetup::of(&spec, &jobs, baseline.as_ref(), stored)?;
         let secrets = Arc::clone(&secrets);
-        let start = RunStart { suites, secrets, baseline, gaps, is_regrade: false, is_part };
+        let start = RunStart {
+            suites,
+            secrets,
+            baseline,
+            rounds,
+            gaps,
+            is_regrade: false,
+            is_part,
+            #[cfg(feature = "queue")]
+            queued,
+        };
         run_suites(&spec, start, notify, listener)
     }
-}
-
-/// Everything that a run starts from.
-struct RunStart {
-    suites: Vec<ResumableSuite>,
-    secrets: Arc<Secrets>,
-    baseline: Option<Baseline>,
-    /// What the results lack that it starts from.
-    gaps: Gaps,
-    /// Whether a stored run is graded again.
-    is_regrade: bool,
-    /// Whether the suites have selected cases that are not run.
-    is_part: bool,
-}
-
-/// Runs the cases that are not finished, and writes results and reports.
-fn run_suites(
-    spec: &RunSpec,
-    start: RunStart,
-    notify: &mut Notify<'_>,
-    listener: EventListener,
-) -> Result<FinishedRun, SessionError> {
-    let RunStart { mut suites, secrets, baseline, gaps, is_regrade, is_part } = start;
-    let listener = redacting(listener, Arc::clone(&secrets));
-    let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
-    let run_log = run_log_news(spec, &suites);
-    let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
-    let mut answered = HashMap::new();
-    for suite in &mut suites {
-        suite.remove_finished(&mut answered);
-        if spec.cache {
-            suite.job.skill = skill_digest(&suite.job);
-        }
-    }
-    if spec.handle_signals {
-        raise_limit();
-    }
-    check_report_paths(&spec.loading, &spec.reports, spec.output.as_slice())?;
-    let reusable = read_reusable(&spec.loading, spec.reuse_arm.as_deref(), &secrets)?;
-    let scratch = RunScratch::new()?;
-    let rule = spec.grading.exit_rule;
-    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
-    let history = TestHistory::new(reports.shows_history);
-    let origin = RunOrigin::of(spec, &suites, is_part);
-    let mut files = ResultsFiles::new(origin, Arc::clone(&secrets), history);
-    if is_regrade {
-        files.expect_gaps();
-    }
-    let mut observer = RunObserver::new(reports, rule, baseline);
-    observer.add_gaps(gaps);
-    let suites = start_suites(spec, suites, &mut files, &mut observer)?;
-    let descriptors = DescriptorBudget::now();
-    let cache = spec.cache.then(|| {
-        let roots = suites.iter().map(|suite| suite.job.root.as_path());
-        Arc::new(AnswerCache::open(roots, Arc::clone(&secrets)))
-    });
-    let recording = spec.run_log.as_ref().map(|log| {
-        let drafts = descriptors.drafts;
-        Arc::new(RunLogRecorder::new(
-            log.store.clone(),
-            log.keep_runs,
-            drafts,
-            Arc::clone(&secrets),
-        ))
-    });
-    let options = RunOptions {
-        workers: spec.workers,
-        descriptors,
-        timeout: spec.timeout,
-        retries: spec.retries,
-        budget_usd: spec.budget_usd,
-        max_errors: spec.max_errors,
-        fail_fast: spec.fail_fast.map(|most| FailFast { most, borderline: rule.borderline }),
-        judging: spec.grading.judging,
-        messages: spec.messages,
-        scratch: scratch.path().to_owned(),
-        workspaces: Arc::new(Workspaces::new(scratch.path())),
-        recording: recording.clone(),
-        secrets: Arc::clone(&secrets),
-        cache: cache.clone(),
-        trees: TreeDigests::default(),
-    };
-    let job = Job { suites, options, answered, reusable };
-    let (end, observer) = run_job(job, observer, listener, spec.handle_signals, planned);
-    drop(scratch);
-    let uncached = cache.and_then(|cache| cache.take_warning());
-    for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
-        notify(Notice::Message(warning));
-    }
-    let ended = EndedRun { end, planned, is_regrade, run_log };
-    Ok(finish_run(spec, &ended, observer, files, notify))
-}
-
-/// What the summary has to say about the run log, looked up before the run creates it.
-fn run_log_news(spec: &RunSpec, suites: &[ResumableSuite]) -> RunLogNews {
-    let Some(log) = &spec.run_log else {
-        return if spec.is_run_log_off_in_ci { RunLogNews::OffInCi } else { RunLogNews::None };
-    };
-    let stores = suites.iter().map(|suite| match &log.store {
-        Some(store) => store.clone(),
-        None => Store::of_root(&suite.job.root).directory().to_owned(),
-    });
-    let is_new = stores.into_iter().any(|store| !store.exists());
-    if is_new { RunLogNews::New } else { RunLogNews::None }
 }
 
 /// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an

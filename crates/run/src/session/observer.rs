@@ -3,12 +3,14 @@
 use crate::execute::{ExecutionEnd, Limit};
 use crate::report::comparison::gate;
 use crate::report::{Compared, ReportedRun, Stopped};
-use crate::results::{ExitRule, ExitTally, Gaps, Row, RunTotals, RunVerdict};
+use crate::results::{ExitRule, ExitTally, Gaps, RoundRecord, Row, RunTotals, RunVerdict};
 
 use super::baseline::Baseline;
 use super::error::{Notice, Notify};
 use super::gate::gate_exit;
 use super::report_set::ReportSet;
+use super::round_decision::SharedRounds;
+use super::stored_rounds::StoredRounds;
 
 /// A signal that ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +60,9 @@ pub(super) struct RunObserver {
     baseline: Option<Baseline>,
     /// What the results lack, and those that the run is compared with.
     gaps: Gaps,
+    rounds: Option<SharedRounds>,
+    /// Of a stored run.
+    stored_rounds: Option<StoredRounds>,
 }
 
 impl RunObserver {
@@ -67,7 +72,25 @@ impl RunObserver {
             gaps.add_fault(text.clone());
         }
         let totals = RunTotals::default();
-        Self { reports, exit: ExitTally::new(rule), totals, baseline, gaps }
+        Self {
+            reports,
+            exit: ExitTally::new(rule),
+            totals,
+            baseline,
+            gaps,
+            rounds: None,
+            stored_rounds: None,
+        }
+    }
+
+    /// The rows decide how many rounds there are.
+    pub(super) fn decide_rounds(&mut self, rounds: SharedRounds) {
+        self.rounds = Some(rounds);
+    }
+
+    /// The rows are those of a stored run in rounds.
+    pub(super) fn know_rounds(&mut self, rounds: Option<StoredRounds>) {
+        self.stored_rounds = rounds;
     }
 
     /// Whether a report shows earlier runs from the run log.
@@ -91,6 +114,14 @@ impl RunObserver {
         if let Some(baseline) = &mut self.baseline {
             baseline.add(row);
         }
+        if let Some(rounds) = &self.rounds {
+            rounds.with(|decision| decision.add(row));
+        }
+    }
+
+    /// How the rounds went.
+    pub(super) fn round_record(&self) -> Option<RoundRecord> {
+        self.rounds.as_ref().map(|rounds| rounds.with(|decision| decision.record()))
     }
 
     /// Ends the comparison and decides the exit code. With a gate, the comparison decides instead of
@@ -109,7 +140,9 @@ impl RunObserver {
         let gated = compared.as_ref().filter(|_| is_gated);
         let exit = match (ended, signal, gated) {
             (ExecutionEnd::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
-            (ExecutionEnd::Broken(_), ..) => SessionExit::Run(RunVerdict::Incomplete),
+            (ExecutionEnd::Broken(_) | ExecutionEnd::EndedElsewhere(_), ..) => {
+                SessionExit::Run(RunVerdict::Incomplete)
+            }
             (_, _, Some(gated)) => {
                 SessionExit::Run(gate_exit(&gated.comparison, !self.gaps.is_empty()))
             }
@@ -130,8 +163,17 @@ impl RunObserver {
     fn compare(&mut self, ended: &ExecutionEnd, notify: &mut Notify<'_>) -> Option<Compared> {
         let baseline = self.baseline.take()?;
         match ended {
-            ExecutionEnd::Complete | ExecutionEnd::Limited(_) => Some(baseline.compare()),
-            ExecutionEnd::FailedFast | ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) => {
+            ExecutionEnd::Complete | ExecutionEnd::Settled | ExecutionEnd::Limited(_) => {
+                let compared = self.rounds.as_ref().map(|rounds| rounds.with(|one| one.compare()));
+                match compared.into_iter().flatten().find(|(arm, _)| arm.is_none()) {
+                    Some((_, comparison)) => Some(baseline.compared(comparison)),
+                    None => Some(baseline.compare(self.stored_rounds.as_ref(), notify)),
+                }
+            }
+            ExecutionEnd::FailedFast
+            | ExecutionEnd::Cancelled
+            | ExecutionEnd::Broken(_)
+            | ExecutionEnd::EndedElsewhere(_) => {
                 let text = "--baseline: not compared, because the run did not finish";
                 notify(Notice::Message(text.to_owned()));
                 None
@@ -156,8 +198,9 @@ impl RunObserver {
 
 fn stopped(ended: &ExecutionEnd) -> Option<Stopped> {
     match ended {
-        ExecutionEnd::Complete => None,
+        ExecutionEnd::Complete | ExecutionEnd::Settled => None,
         ExecutionEnd::Broken(_) => Some(Stopped::WriteError),
+        ExecutionEnd::EndedElsewhere(_) => Some(Stopped::Elsewhere),
         ExecutionEnd::Cancelled => Some(Stopped::Signal),
         ExecutionEnd::FailedFast => Some(Stopped::Failures),
         ExecutionEnd::Limited(reached) => Some(match reached.limit {

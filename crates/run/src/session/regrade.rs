@@ -1,6 +1,6 @@
 //! Grades a stored run again with the suite's current assertions, without calling the target.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -8,7 +8,7 @@ use evalrig_core::read::{FoundSuite, Origin};
 use evalrig_core::secrets::Secrets;
 
 use crate::execute::SuiteJob;
-use crate::prepare::GradingSpec;
+use crate::prepare::{Estimate, GradingSpec};
 use crate::results::{CaseKey, Gaps, PlanOptions, PlannedSuite, Rows, RunHeader};
 
 use super::earlier_options::{is_suite_path, path_inside, take_targets_file};
@@ -19,8 +19,8 @@ use super::report_set::check_report_paths;
 use super::results_files::planned_suite;
 use super::resume::{ResumableSuite, root_of_results};
 use super::run_job::EventListener;
+use super::run_suites::{RunStart, run_suites};
 use super::spec::{LoadOptions, ReportSpec, RunSpec};
-use super::{RunStart, run_suites};
 
 /// Which stored run to grade again, and how.
 #[derive(Debug, Clone)]
@@ -49,62 +49,74 @@ pub fn regrade(
     notify: &mut Notify<'_>,
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
+    let PreparedRegrade { run, suites, secrets, gaps } = prepare(spec, notify)?;
+    let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
+    let start = RunStart {
+        suites,
+        secrets: Arc::clone(&secrets),
+        baseline: None,
+        rounds: None,
+        gaps,
+        is_regrade: true,
+        is_part: false,
+        #[cfg(feature = "queue")]
+        queued: None,
+    };
+    run_suites(&run, start, notify, listener)
+}
+
+/// How many judges grading again would call, and what they may cost.
+pub fn estimate_regrade(
+    spec: &RegradeSpec,
+    notify: &mut Notify<'_>,
+) -> Result<Estimate, SessionError> {
+    let PreparedRegrade { suites, .. } = prepare(spec, notify)?;
+    let mut answers: HashMap<CaseKey, String> = HashMap::new();
+    for row in Rows::open_all(&spec.results)? {
+        let row = row?;
+        let key = row.key();
+        answers.extend(row.candidate_answer.map(|answer| (key, answer)));
+    }
+    let mut estimate = Estimate::default();
+    for suite in &suites {
+        let answer = |key: &CaseKey| answers.get(key).cloned().unwrap_or_default();
+        estimate.add_judges(&suite.job, spec.grading.judging, None, &answer);
+    }
+    Ok(estimate)
+}
+
+/// A stored run that is ready to be graded.
+struct PreparedRegrade {
+    run: RunSpec,
+    suites: Vec<ResumableSuite>,
+    secrets: Arc<Secrets>,
+    gaps: Gaps,
+}
+
+fn prepare(spec: &RegradeSpec, notify: &mut Notify<'_>) -> Result<PreparedRegrade, SessionError> {
     spec.loading.check()?;
     check_output(spec)?;
     check_report_paths(&spec.loading, &spec.reports, &spec.results)?;
     let stored = StoredRows::read(&spec.loading, &spec.results)?;
     let mut run = spec.run_spec();
     stored.take_plan(&mut run);
-    let jobs = stored.suite_files(spec)?;
-    let found: Vec<FoundSuite> =
-        jobs.into_iter().map(|path| FoundSuite { path, origin: Origin::Named }).collect();
-    let loaded = load_suites(&run.loading, &found, TargetsFile::Optional, notify)?;
-    let mut secrets = Secrets::default();
-    loaded.iter().for_each(|suite| secrets.absorb(suite.secrets.clone()));
-    let secrets = Arc::new(secrets);
+    let StoredJobs { jobs, secrets } = stored.jobs(spec, &run.loading, notify)?;
     let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
-    let names: Vec<String> = loaded.iter().map(|suite| suite.name().to_owned()).collect();
-    stored.check_suites(&names, spec, notify)?;
-    let mut suites = Vec::new();
-    for mut loaded in loaded {
-        if spec.grading.judge_criteria {
-            loaded.judge_criteria();
-        }
-        let Some(stored_suite) = stored.suite(loaded.name()) else { continue };
-        let (results, keys) = (&stored_suite.results, &stored_suite.keys);
-        let prepared = loaded.into_regrade_job(&spec.grading, results, keys, notify);
-        let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
-        for id in gone {
-            let text = format!("the suite no longer has test `{id}`; its row is ignored");
-            notify(Notice::Message(text));
-        }
-        if job.case_count() > 0 {
-            let planned = stored.planned(&job);
-            suites.push(ResumableSuite { job, interrupted: None, planned });
-        }
-    }
-    if suites.is_empty() {
-        let text = "no row of the file belongs to a test of the suite";
-        return Err(SessionError::NoRow(text.to_owned()));
-    }
+    let resumable = |job| {
+        let planned = stored.planned(&job);
+        ResumableSuite { job, interrupted: None, planned }
+    };
+    let suites = jobs.into_iter().map(resumable).collect();
     if let Some(note) = stored.gaps.unknown_note() {
         notify(Notice::Warning(note));
     }
     let gaps = stored.gaps.without_missing();
-    let start = RunStart {
-        suites,
-        secrets: Arc::clone(&secrets),
-        baseline: None,
-        gaps,
-        is_regrade: true,
-        is_part: false,
-    };
-    run_suites(&run, start, notify, listener)
+    Ok(PreparedRegrade { run, suites, secrets, gaps })
 }
 
 impl RegradeSpec {
     /// A run without plan options and run log.
-    fn run_spec(&self) -> RunSpec {
+    pub(super) fn run_spec(&self) -> RunSpec {
         let spec = self.clone();
         RunSpec {
             plan: PlanOptions::default(),
@@ -133,6 +145,12 @@ fn check_output(spec: &RegradeSpec) -> Result<(), SessionError> {
     Ok(())
 }
 
+/// The suites of stored rows, with the cases that have rows; at least one.
+pub(super) struct StoredJobs {
+    pub(super) jobs: Vec<SuiteJob>,
+    pub(super) secrets: Arc<Secrets>,
+}
+
 /// The rows of one suite in a results file.
 struct StoredSuite {
     results: Utf8PathBuf,
@@ -143,7 +161,7 @@ struct StoredSuite {
 }
 
 /// The cases of a stored run.
-struct StoredRows {
+pub(super) struct StoredRows {
     results: Vec<Utf8PathBuf>,
     suites: Vec<StoredSuite>,
     headers: Vec<RunHeader>,
@@ -151,7 +169,7 @@ struct StoredRows {
 }
 
 impl StoredRows {
-    fn read(loading: &LoadOptions, files: &[Utf8PathBuf]) -> Result<Self, SessionError> {
+    pub(super) fn read(loading: &LoadOptions, files: &[Utf8PathBuf]) -> Result<Self, SessionError> {
         let mut suites: Vec<StoredSuite> = Vec::new();
         for results in files {
             for row in Rows::open(results)? {
@@ -179,12 +197,68 @@ impl StoredRows {
         Ok(Self { results: files.to_vec(), suites, headers, gaps })
     }
 
+    /// Loads the suites and plans the stored cases.
+    pub(super) fn jobs(
+        &self,
+        spec: &RegradeSpec,
+        loading: &LoadOptions,
+        notify: &mut Notify<'_>,
+    ) -> Result<StoredJobs, SessionError> {
+        let files = self.suite_files(spec)?.into_iter();
+        let found: Vec<FoundSuite> =
+            files.map(|path| FoundSuite { path, origin: Origin::Named }).collect();
+        let loaded = load_suites(loading, &found, TargetsFile::Optional, notify)?;
+        let mut secrets = Secrets::default();
+        loaded.iter().for_each(|suite| secrets.absorb(suite.secrets.clone()));
+        let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
+        let names: Vec<String> = loaded.iter().map(|suite| suite.name().to_owned()).collect();
+        self.check_suites(&names, spec, notify)?;
+        let mut jobs = Vec::new();
+        for mut loaded in loaded {
+            if spec.grading.judge_criteria {
+                loaded.judge_criteria();
+            }
+            let Some(stored) = self.suite(loaded.name()) else { continue };
+            let (results, keys) = (&stored.results, &stored.keys);
+            let prepared = loaded.into_regrade_job(&spec.grading, results, keys, notify);
+            let (job, gone) = prepared.map_err(|refusal| SessionError::Refused(vec![*refusal]))?;
+            for id in gone {
+                let text = format!("the suite no longer has test `{id}`; its row is ignored");
+                notify(Notice::Message(text));
+            }
+            if job.case_count() > 0 {
+                jobs.push(job);
+            }
+        }
+        if jobs.is_empty() {
+            let text = "no row of the file belongs to a test of the suite";
+            return Err(SessionError::NoRow(text.to_owned()));
+        }
+        jobs.iter().for_each(|job| job.add_login_secrets(&mut secrets));
+        Ok(StoredJobs { jobs, secrets: Arc::new(secrets) })
+    }
+
+    /// The same suites with other cases; suites without any are left out.
+    pub(super) fn with_cases(mut self, cases: &[CaseKey]) -> Self {
+        for suite in &mut self.suites {
+            let own = cases.iter().filter(|key| key.suite == suite.name);
+            suite.keys = own.cloned().collect();
+        }
+        self.suites.retain(|suite| !suite.keys.is_empty());
+        self
+    }
+
+    /// What the rows lack.
+    pub(super) fn gaps(&self) -> &Gaps {
+        &self.gaps
+    }
+
     fn suite(&self, name: &str) -> Option<&StoredSuite> {
         self.suites.iter().find(|suite| suite.name == name)
     }
 
     /// The graded run of a shard is that shard, and judges are those of the same targets file.
-    fn take_plan(&self, run: &mut RunSpec) {
+    pub(super) fn take_plan(&self, run: &mut RunSpec) {
         let Some(first) = self.headers.first() else { return };
         if self.headers.iter().all(|header| header.options == first.options) {
             run.plan.clone_from(&first.options);

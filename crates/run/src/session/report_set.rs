@@ -120,7 +120,7 @@ impl ReportSet {
             style: spec.style,
             detail: spec.detail,
             text: suite_text(&loading.working_directory, roots).redacted(secrets),
-            borderline: rule.borderline,
+            exit_rule: rule,
         };
         let mut set = Self {
             open: Vec::with_capacity(spec.list.len()),

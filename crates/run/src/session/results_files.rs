@@ -12,9 +12,9 @@ use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
 use crate::results::{
-    CaseKey, Completion, Existing, Gaps, Interrupted, PlannedSuite, ResultsPaths, ResultsWriter,
-    Row, Rows, RunFacts, RunHeader, RunSummary, SummaryBuilder, fingerprint, rfc3339,
-    write_summary,
+    CaseKey, Completion, Existing, Gaps, Interrupted, JudgeReply, PlannedSuite, ResultsPaths,
+    ResultsWriter, RoundRecord, RoundSettings, Row, Rows, RunFacts, RunHeader, RunSummary,
+    SummaryBuilder, fingerprint, rfc3339, write_summary,
 };
 
 use super::command_line::quoted;
@@ -59,6 +59,11 @@ impl RowSink for SuiteSink {
     fn write_answer(&self, key: &CaseKey, test_hash: &str, answer: &UngradedAnswer) -> Durable {
         let writer = &self.file.writer;
         let receipt = writer.write_answer(key, test_hash, answer.attempts, &answer.transcript);
+        Box::pin(async { receipt.await.map_err(|error| error.to_string()) })
+    }
+
+    fn write_reply(&self, key: &CaseKey, test_hash: &str, reply: &JudgeReply) -> Durable {
+        let receipt = self.file.writer.write_reply(key, test_hash, reply);
         Box::pin(async { receipt.await.map_err(|error| error.to_string()) })
     }
 
@@ -184,20 +189,33 @@ impl ResultsFiles {
         })
     }
 
+    /// The plan of the rounds.
+    pub(super) fn rounds(&self) -> Option<RoundSettings> {
+        self.origin.rounds.clone()
+    }
+
     pub(super) fn read_history(&self) -> Vec<PastRuns> {
         locked(&self.history).read()
     }
 
     /// What the files lack, each on its own; nothing after a complete run. They are open, and have
     /// no last line yet.
-    pub(super) fn find_gaps(&self, end: Completion, loading: &LoadOptions) -> Vec<Gaps> {
-        let is_whole = matches!(end, Completion::Complete | Completion::Limited);
+    /// With `rounds`, only so many were needed.
+    pub(super) fn find_gaps(
+        &self,
+        end: Completion,
+        rounds: Option<u32>,
+        loading: &LoadOptions,
+    ) -> Vec<Gaps> {
+        let is_whole =
+            matches!(end, Completion::Complete | Completion::Settled | Completion::Limited);
         let is_checked = self.is_partial || !is_whole;
         let gaps_of = |file: &Arc<ResultsFile>| {
             let path = file.writer.place().results();
             let is_readable = is_checked && is_plain_file(path);
             let rows = is_readable.then(|| Rows::open(path).ok()).flatten();
-            rows.map(|rows| rows.gaps_of_run(|path| loading.shown(path))).unwrap_or_default()
+            rows.map(|rows| rows.gaps_of_run(rounds, |path| loading.shown(path)))
+                .unwrap_or_default()
         };
         self.files.iter().map(gaps_of).collect()
     }
@@ -207,12 +225,16 @@ impl ResultsFiles {
     pub(super) fn finish(
         self,
         ends: &[Completion],
+        rounds: Option<&RoundRecord>,
         duration_ms: Option<u64>,
         exit_code: u8,
     ) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
         for (file, end) in self.files.into_iter().zip(ends) {
-            let file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
+            let mut file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
+            if let Some(rounds) = rounds {
+                file.writer.keep_rounds(rounds.clone());
+            }
             let contents = file.contents.into_inner();
             let contents = contents.unwrap_or_else(PoisonError::into_inner);
             let place = file.writer.place().clone();

@@ -8,7 +8,7 @@ use evalrig_core::read::{FoundSuite, suite_root};
 
 use crate::disk::Disk;
 use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
-use crate::prepare::{TestOnTarget, remove_finished};
+use crate::prepare::{CaseProgress, TestOnTarget, remove_finished};
 use crate::results::{
     CaseKey, Interrupted, PlannedSuite, ResultsPaths, Rows, RunHeader, StoredRun, header_of_file,
     stored_runs,
@@ -257,6 +257,12 @@ fn has_suite(interrupted: &Interrupted, name: &str) -> bool {
 }
 
 impl ResumableSuite {
+    /// The id of the run that the suite continues.
+    #[cfg(feature = "queue")]
+    pub(super) fn earlier_run(&self) -> Option<String> {
+        self.interrupted.as_ref()?.results_header()?.run.clone()
+    }
+
     /// The results file that the suite continues.
     pub(super) fn results(&self) -> Option<Utf8PathBuf> {
         let interrupted = self.interrupted.as_ref()?;
@@ -268,12 +274,19 @@ impl ResumableSuite {
         let Some(interrupted) = &self.interrupted else {
             return;
         };
-        remove_finished(&mut self.job, |key, hash| interrupted.finished(key, hash).is_some());
-        for (key, hash) in self.job.keys() {
+        let look = |key: &CaseKey, hash: &str| match interrupted.finished(key, hash) {
+            Some(_) => CaseProgress::Finished,
+            None if interrupted.answered(key, hash).is_some() => CaseProgress::Answered,
+            None => CaseProgress::Unknown,
+        };
+        let answered = remove_finished(&mut self.job, look);
+        let answered: HashSet<CaseKey> = answered.into_iter().collect();
+        for (key, hash) in self.job.keys().filter(|(key, _)| answered.contains(key)) {
             if let Some(found) = interrupted.answered(&key, hash) {
                 let answer = UngradedAnswer {
                     transcript: found.transcript.clone(),
                     attempts: found.attempts,
+                    replies: found.replies.clone(),
                 };
                 answers.insert(key, answer);
             }

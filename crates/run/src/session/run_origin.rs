@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use camino::Utf8Path;
 
-use crate::results::{GitState, PlanOptions, PlanPlace, Row, RunHeader, RunSettings, rfc3339};
+use crate::results::{
+    GitState, PlanOptions, PlanPlace, RoundSettings, Row, RunHeader, RunSettings, rfc3339,
+};
 
 use super::earlier_options::settings_of;
 use super::git_state::read_git_state;
@@ -15,11 +17,12 @@ use super::spec::RunSpec;
 /// Made once per run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunOrigin {
-    run: String,
+    pub(super) run: String,
     pub(super) options: PlanOptions,
     git: Option<GitState>,
     command: Option<String>,
     settings: RunSettings,
+    pub(super) rounds: Option<RoundSettings>,
 }
 
 impl RunOrigin {
@@ -34,6 +37,7 @@ impl RunOrigin {
             git: root.and_then(read_git_state),
             command: spec.command.clone(),
             settings,
+            rounds: None,
         }
     }
 
@@ -42,6 +46,7 @@ impl RunOrigin {
         header.git.clone_from(&self.git);
         header.command.clone_from(&self.command);
         header.settings = Some(self.settings.clone());
+        header.rounds.clone_from(&self.rounds);
     }
 }
 

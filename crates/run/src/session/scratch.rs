@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::SessionError;
 use crate::disk::{Access, OpenFile, create_new_directory, open_to_append, remove_tree, rename};
+use crate::execute::SuiteJob;
 
 const PREFIX: &str = "evalrig-";
 const LOCK: &str = ".lock";
@@ -25,12 +26,43 @@ pub(super) struct RunScratch {
     _lock: OpenFile,
 }
 
+/// Where it is if the directory of the user is inside of a repository.
+const ELSEWHERE: &[&str] = if cfg!(unix) { &["/tmp", "/var/tmp"] } else { &[] };
+
 impl RunScratch {
     pub(super) fn new() -> Result<Self, SessionError> {
-        let parent = Utf8PathBuf::from_path_buf(std::env::temp_dir());
-        let parent = parent.unwrap_or_else(|_| "/tmp".into());
-        remove_stale(&parent);
-        Self::create(&parent).map_err(|error| {
+        Self::below(&temporary_directory()?)
+    }
+
+    /// For the cases of these jobs.
+    pub(super) fn of_jobs<'j>(
+        jobs: impl Iterator<Item = &'j SuiteJob>,
+    ) -> Result<Self, SessionError> {
+        let with_workspaces = jobs.filter(|job| job.uses_workspaces());
+        let roots: Vec<&Utf8Path> = with_workspaces.map(|job| job.root.as_path()).collect();
+        Self::outside(&roots)
+    }
+
+    /// For workspaces: outside of the repositories of the suites, so that an agent finds neither the suite
+    /// nor its `.git` above itself (spec 17.2).
+    fn outside(roots: &[&Utf8Path]) -> Result<Self, SessionError> {
+        let usual = temporary_directory()?;
+        let elsewhere = ELSEWHERE.iter().map(Utf8PathBuf::from).filter(|path| path.is_dir());
+        let mut candidates = std::iter::once(usual.clone()).chain(elsewhere);
+        let Some(parent) = candidates.find(|parent| !is_below_any(parent, roots)) else {
+            let reason = format!(
+                "workspaces need a directory for temporary files outside of the repository, and `{usual}` \
+                 is inside; set TMPDIR"
+            );
+            return Err(SessionError::Write(reason));
+        };
+        Self::below(&parent)
+    }
+
+    /// In a directory that the caller may write to.
+    pub(super) fn below(parent: &Utf8Path) -> Result<Self, SessionError> {
+        remove_stale(parent);
+        Self::create(parent).map_err(|error| {
             let text = format!("cannot create a directory for temporary files: {error}");
             SessionError::Write(text)
         })
@@ -61,6 +93,21 @@ impl RunScratch {
     pub(super) fn path(&self) -> &Utf8Path {
         &self.path
     }
+}
+
+/// Absolute, also if TMPDIR is not.
+fn temporary_directory() -> Result<Utf8PathBuf, SessionError> {
+    let given = Utf8PathBuf::from_path_buf(std::env::temp_dir());
+    let given = given.unwrap_or_else(|_| "/tmp".into());
+    camino::absolute_utf8(&given).map_err(|error| {
+        SessionError::Write(format!("`{given}` cannot hold temporary files: {error}"))
+    })
+}
+
+fn is_below_any(path: &Utf8Path, roots: &[&Utf8Path]) -> bool {
+    let real = |path: &Utf8Path| path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
+    let path = real(path);
+    roots.iter().any(|root| path.starts_with(real(root)))
 }
 
 impl Drop for RunScratch {
@@ -159,6 +206,19 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         drop(scratch);
         assert_eq!(names(parent), [""; 0]);
+    }
+
+    #[test]
+    fn it_is_outside_of_repositories() {
+        let usual = temporary_directory().unwrap();
+        assert!(usual.is_absolute());
+        let scratch = RunScratch::outside(&["/nowhere".into()]).unwrap();
+        assert_eq!(scratch.path().parent(), Some(usual.as_path()));
+        let scratch = RunScratch::outside(&[&usual]).unwrap();
+        let parent = scratch.path().parent().unwrap();
+        assert!(!is_below_any(parent, &[&usual]), "{parent}");
+        let error = RunScratch::outside(&["/".into()]).unwrap_err();
+        assert!(matches!(error, SessionError::Write(reason) if reason.contains("set TMPDIR")));
     }
 
     #[test]

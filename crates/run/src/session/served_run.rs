@@ -80,7 +80,7 @@ impl ServedRun {
         let rows = self.stored_rows()?;
         let observer = self.observer(reports, self.read_baseline()?);
         let (loading, results, root) = (&self.loading, &self.results[..], &self.root);
-        let stored = ReportedRows { loading, results, root, rows };
+        let stored = ReportedRows { loading, results, root, rows, baseline_arm: None };
         // A page shows what the results lack; there is no terminal.
         stored.observe(observer, &mut |_: Notice<'_>| {})
     }
@@ -93,6 +93,7 @@ impl ServedRun {
             runs: Vec::new(),
             most_runs: None,
             margin: DEFAULT_MARGIN,
+            has_margin: false,
             measure: Measure::Rate,
             is_gated: false,
         };

@@ -16,6 +16,23 @@ use super::run_job::EventListener;
 /// How long the run may take to end by itself after the second signal.
 const GRACE: Duration = Duration::from_millis(1500);
 
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error that is reported, in place of a signal
+/// that ends the process. Programs that are started have the signal as usual: a handler, unlike an ignored
+/// signal, is not inherited.
+pub fn report_size_limit() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        if let Ok(runtime) = runtime {
+            let _entered = runtime.enter();
+            // The handler stays when its receiver is dropped.
+            let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+        }
+    }
+}
+
 /// The signals of this process.
 static SIGNALS: OnceLock<Mutex<HeardSignals>> = OnceLock::new();
 
@@ -27,12 +44,29 @@ struct HeardSignals {
     run: Option<(Arc<Cancel>, EventListener)>,
     /// Who waits for a signal while nothing runs.
     waiter: Option<mpsc::Sender<StopSignal>>,
+    /// Whether a run is about to start, which a signal that comes before it stops too.
+    is_held: bool,
+}
+
+/// Keeps signals for the run that starts next. Workers may run its cases before it is ready itself, and would go on
+/// if a signal ended this process.
+#[cfg(feature = "queue")]
+pub(super) fn hold_signals() {
+    *locked(handled_signals()) = HeardSignals { is_held: true, ..HeardSignals::default() };
 }
 
 /// Directs signals to this run. From now on the process handles them itself.
 pub(super) fn stop_on_signals(cancel: Arc<Cancel>, listener: EventListener) {
-    let run = Some((cancel, listener));
-    *locked(handled_signals()) = HeardSignals { run, ..HeardSignals::default() };
+    let run = Some((Arc::clone(&cancel), Arc::clone(&listener)));
+    let mut signals = locked(handled_signals());
+    let held = signals.last.filter(|_| signals.is_held);
+    let count = usize::from(held.is_some());
+    *signals = HeardSignals { run, count, last: held, ..HeardSignals::default() };
+    drop(signals);
+    if held.is_some() {
+        cancel.ask();
+        listener(&Event::StopRequested);
+    }
 }
 
 /// Waits until the process is asked to end. For commands that serve until then.
@@ -150,8 +184,6 @@ async fn hear_all(ready: &mpsc::Sender<()>) {
             )));
         }
     }
-    // With a handler, a write beyond the limit of file sizes is an error that is reported.
-    let _size_limit = signal(SignalKind::from_raw(Number::XFSZ.as_raw()));
     let _ = ready.send(());
     while let Some(stop) = all.next().await {
         hear(stop);

@@ -1,23 +1,32 @@
 //! Skills as they were at a git revision, for arms that compare with an earlier version (spec 19.1).
 //!
 //! Contents are read from git's objects as they are, so that no filter or hook of the repository runs.
+//! Their sizes are read first, and nothing is fetched.
 
 use std::cell::OnceCell;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::io;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::SkillSource;
 use evalrig_core::read::repository_root;
 
-use crate::disk::{Access, Disk, create_directories, create_new};
+#[cfg(unix)]
+use crate::disk::set_mode;
+use crate::disk::{Access, Disk, create_directories, create_link, create_new};
+use crate::local_git::{GitQuestion, GitQuestionError};
 
-use super::git_state::git_command;
 use super::scratch::RunScratch;
 
 /// A skill is a few files. More than this is a mistake in the path.
 const MOST_FILES: usize = 10_000;
-const MOST_BYTES: usize = 256 * 1024 * 1024;
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// The list of so many files with the longest paths that systems take.
+const MOST_LIST_BYTES: u64 = 64 * 1024 * 1024;
+/// The line before each content.
+const MOST_HEAD_BYTES: u64 = 128;
+const PATIENCE: Duration = Duration::from_secs(60);
+const TOO_LARGE: &str = "it is larger than 256 MiB";
 
 /// Checked out directories of skills. They are removed when it is dropped.
 #[derive(Debug, Default)]
@@ -28,8 +37,30 @@ pub(super) struct SkillRevisions {
 /// One entry of `git ls-tree`.
 struct TreeFile {
     object: String,
+    size: u64,
     /// Below the directory.
     path: String,
+    kind: TreeFileKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TreeFileKind {
+    Plain,
+    Executable,
+    /// Its content is where it leads.
+    Link,
+}
+
+impl TreeFileKind {
+    /// `None` for what is not a file, such as a submodule.
+    fn of_mode(mode: &str) -> Option<Self> {
+        match mode {
+            "100644" | "100664" => Some(Self::Plain),
+            "100755" => Some(Self::Executable),
+            "120000" => Some(Self::Link),
+            _ => None,
+        }
+    }
 }
 
 impl SkillRevisions {
@@ -67,23 +98,37 @@ impl SkillRevisions {
 fn list_files(root: &Utf8Path, revision: &str, below: &Utf8Path) -> Result<Vec<TreeFile>, String> {
     // `--` ends the options, and the revision was checked not to begin with `-`.
     let tree = format!("{revision}:{}", below.as_str().replace('\\', "/"));
-    let output = run_git(root, &["ls-tree", "-r", "-z", &tree], None)?;
+    let output = run_git(root, &["ls-tree", "-r", "-l", "-z", &tree], None, MOST_LIST_BYTES)?;
     let mut files = Vec::new();
     for entry in output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let entry = std::str::from_utf8(entry).map_err(|_| "a file name is not UTF-8")?;
         let (facts, path) = entry.split_once('\t').ok_or("git's answer cannot be read")?;
-        let mut facts = facts.split(' ');
+        let mut facts = facts.split_ascii_whitespace();
         let (mode, _, object) = (facts.next(), facts.next(), facts.next());
-        let is_file = matches!(mode, Some("100644" | "100755"));
+        let size = facts.next().and_then(|size| size.parse::<u64>().ok());
+        let kind = mode.and_then(TreeFileKind::of_mode);
         let is_safe = path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"));
-        if let (true, true, Some(object)) = (is_file, is_safe, object) {
-            files.push(TreeFile { object: object.to_owned(), path: path.to_owned() });
+        if let (true, Some(kind), Some(object)) = (is_safe, kind, object) {
+            let size = size.ok_or_else(|| format!("git has no content for `{path}`"))?;
+            files.push(TreeFile { object: object.to_owned(), size, path: path.to_owned(), kind });
         }
         if files.len() > MOST_FILES {
             return Err(format!("it has more than {MOST_FILES} files"));
         }
     }
-    if files.is_empty() { Err(format!("`{tree}` has no files")) } else { Ok(files) }
+    if files.is_empty() {
+        return Err(format!("`{tree}` has no files"));
+    }
+    if total_bytes(&files) > MOST_BYTES {
+        return Err(TOO_LARGE.to_owned());
+    }
+    // Links come last, so that nothing is written through them.
+    files.sort_by_key(|file| file.kind == TreeFileKind::Link);
+    Ok(files)
+}
+
+fn total_bytes(files: &[TreeFile]) -> u64 {
+    files.iter().fold(0, |total, file| total.saturating_add(file.size))
 }
 
 fn write_files(root: &Utf8Path, files: &[TreeFile], place: &Utf8Path) -> Result<(), String> {
@@ -91,7 +136,8 @@ fn write_files(root: &Utf8Path, files: &[TreeFile], place: &Utf8Path) -> Result<
         return Ok(());
     }
     let asked: String = files.iter().map(|file| format!("{}\n", file.object)).collect();
-    let output = run_git(root, &["cat-file", "--batch"], Some(asked.into_bytes()))?;
+    let most = total_bytes(files) + files.len() as u64 * MOST_HEAD_BYTES;
+    let output = run_git(root, &["cat-file", "--batch"], Some(asked.into_bytes()), most)?;
     let mut rest = &output[..];
     for file in files {
         let unreadable = || format!("git has no content for `{}`", file.path);
@@ -100,40 +146,77 @@ fn write_files(root: &Utf8Path, files: &[TreeFile], place: &Utf8Path) -> Result<
         let size = head.rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
         let size = size.filter(|size| end + 1 + size < rest.len()).ok_or_else(unreadable)?;
         let path = place.join(&file.path);
-        let written = create_directories(path.parent().unwrap_or(place), Access::Private)
-            .and_then(|()| create_new(&path, &rest[end + 1..end + 1 + size], Access::Private));
-        written.map_err(|error| format!("cannot write `{path}`: {error}"))?;
+        write_file(&path, &rest[end + 1..end + 1 + size], file.kind)
+            .map_err(|error| format!("cannot write `{path}`: {error}"))?;
         rest = &rest[end + 2 + size..];
     }
     Ok(())
 }
 
-fn run_git(root: &Utf8Path, args: &[&str], stdin: Option<Vec<u8>>) -> Result<Vec<u8>, String> {
-    let mut command: Command = git_command(root);
-    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut child = command.spawn().map_err(|error| format!("cannot run git: {error}"))?;
-    if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
-        // Written by a thread, because git answers before it has read everything.
-        std::thread::spawn(move || {
-            let _ = pipe.write_all(&text);
-        });
+/// With the permissions that git knows. Nobody else can enter the directory above.
+fn write_file(path: &Utf8Path, content: &[u8], kind: TreeFileKind) -> io::Result<()> {
+    create_directories(path.parent().unwrap_or(path), Access::Shared)?;
+    match kind {
+        TreeFileKind::Link => {
+            let target = std::str::from_utf8(content).map_err(io::Error::other)?;
+            return create_link(target, path);
+        }
+        TreeFileKind::Plain | TreeFileKind::Executable => {
+            create_new(path, content, Access::Shared)?;
+        }
     }
-    let output = child.wait_with_output().map_err(|error| format!("cannot run git: {error}"))?;
-    if output.stdout.len() > MOST_BYTES {
-        return Err("it is larger than 256 MiB".to_owned());
-    }
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim().trim_start_matches("fatal: ");
-        return Err(format!("git: {}", crate::text::line(said, 300)));
-    }
-    Ok(output.stdout)
+    #[cfg(unix)]
+    set_mode(path, if kind == TreeFileKind::Executable { 0o755 } else { 0o644 })?;
+    Ok(())
+}
+
+fn run_git(
+    root: &Utf8Path,
+    args: &[&str],
+    stdin: Option<Vec<u8>>,
+    most_bytes: u64,
+) -> Result<Vec<u8>, String> {
+    let answer = GitQuestion { root, args, stdin, most_bytes, patience: PATIENCE }.ask();
+    answer.map_err(|error| match error {
+        GitQuestionError::TooLong => TOO_LARGE.to_owned(),
+        error => error.to_string(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+    #[cfg(unix)]
+    use crate::local_git::tests::{forget_content, repository};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_repository_cannot_make_git_run_a_program() {
+        let (_kept, root) = repository(&[("skills/csv/SKILL.md", "old")]);
+        forget_content(&root, "skills/csv/SKILL.md");
+        let source = SkillSource {
+            written: "git:HEAD:./skills/csv".to_owned(),
+            directory: root.join("skills/csv"),
+            is_parent: false,
+            revision: Some("HEAD".to_owned()),
+        };
+        SkillRevisions::default().directory(&source).unwrap_err();
+        assert!(!root.join("ran").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_large_skill_is_refused_before_it_is_read() {
+        let (_kept, root) = repository(&[("skills/csv/SKILL.md", "old")]);
+        let large = std::fs::File::create(root.join("skills/csv/zeros")).unwrap();
+        large.set_len(MOST_BYTES).unwrap();
+        git(&root, &["-c", "core.compression=1", "add", "."]);
+        git(&root, &["commit", "-qm", "large"]);
+        let refused = list_files(&root, "HEAD", "skills/csv".into()).map(|files| files.len());
+        assert_eq!(refused, Err(TOO_LARGE.to_owned()));
+    }
 
     fn git(directory: &Utf8Path, args: &[&str]) {
         let done = Command::new("git")
@@ -153,6 +236,13 @@ mod tests {
         std::fs::create_dir_all(skill.join("scripts")).unwrap();
         std::fs::write(skill.join("SKILL.md"), "old").unwrap();
         std::fs::write(skill.join("scripts/run.sh"), "echo").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let program = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(skill.join("scripts/run.sh"), program).unwrap();
+            std::os::unix::fs::symlink("run.sh", skill.join("scripts/again.sh")).unwrap();
+        }
         git(&root, &["init", "-q"]);
         git(&root, &["add", "."]);
         git(&root, &["commit", "-qm", "first"]);
@@ -161,6 +251,7 @@ mod tests {
         let source = |revision: Option<&str>| SkillSource {
             written: "git:x:./".to_owned(),
             directory: skill.clone(),
+            is_parent: false,
             revision: revision.map(str::to_owned),
         };
         let old = revisions.directory(&source(Some("HEAD"))).unwrap();
@@ -169,6 +260,13 @@ mod tests {
         assert_eq!(std::fs::read_to_string(old.join("scripts/run.sh")).unwrap(), "echo");
         assert_eq!(revisions.directory(&source(Some("HEAD"))).unwrap(), old);
         assert_eq!(revisions.directory(&source(None)).unwrap(), skill);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |name: &str| old.join(name).metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!((mode("SKILL.md"), mode("scripts/run.sh")), (0o644, 0o755));
+            assert_eq!(old.join("scripts/again.sh").read_link_utf8().unwrap(), "run.sh");
+        }
         let unknown = revisions.directory(&source(Some("nowhere"))).unwrap_err();
         assert!(unknown.starts_with("`git:x:./` in `skills`: git: "), "{unknown}");
         drop(revisions);

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::compare::Measure;
+use evalrig_core::import::lone_format;
+use evalrig_core::model::KeepRule;
 use evalrig_core::plan::{Filter, Selection, Shard};
 use evalrig_core::read::{FoundSuite, UNDECODABLE_NAME, suite_root};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files, Reach};
 
-use crate::disk::{Confinement, LoadFiles, ProcessEnvironment};
+use crate::disk::{Confinement, LoadEnvironment, LoadFiles};
 use crate::prepare::{CaseSpec, GradingSpec, WantedArms};
 use crate::report::Detail;
 use crate::results::PlanOptions;
@@ -17,7 +19,9 @@ use crate::setting::SandboxName;
 use crate::target::reach_of_found;
 use crate::text::{OutputStyle, single_line};
 
-use super::error::{Notice, Notify, SessionError};
+use super::error::{ForeignFileFound, Notice, Notify, SessionError};
+#[cfg(feature = "queue")]
+use super::queued_run::QueueSpec;
 
 /// Where suites are read from.
 #[derive(Debug, Clone)]
@@ -31,6 +35,7 @@ pub struct LoadOptions {
     /// `None`: the one nearest to each suite.
     pub targets_file: Option<Utf8PathBuf>,
     pub files: LoadFiles,
+    pub environment: LoadEnvironment,
 }
 
 impl LoadOptions {
@@ -42,6 +47,7 @@ impl LoadOptions {
             allow_outside_root: false,
             targets_file: None,
             files: LoadFiles::default(),
+            environment: LoadEnvironment::default(),
         }
     }
 
@@ -68,20 +74,36 @@ impl LoadOptions {
             let shown = single_line(self.shown(path).as_str());
             let name = UNDECODABLE_NAME.name;
             notify(Notice::Warning(format!(
-                "warning[{name}]: `{shown}` is skipped: its name is not UTF-8"
+                "warning[{name}]: `{shown}` is skipped in the search for suites: its name is not UTF-8"
             )));
         }
         match (&found.suites[..], found.generated.first()) {
-            ([], None) => Err(SessionError::NoSuiteFile),
+            ([], None) => Err(SessionError::NoSuiteFile(self.foreign_files(&found.others))),
             ([], Some(path)) => Err(SessionError::OnlyGenerated(self.shown(path))),
             _ => Ok(found.suites),
         }
     }
 
+    /// The first of these files that `convert` reads without being told how.
+    fn foreign_files(&self, paths: &[Utf8PathBuf]) -> Vec<ForeignFileFound> {
+        /// Larger files are not looked into for a message.
+        const LARGEST: u64 = 1024 * 1024;
+        const MOST: usize = 3;
+        let is_small = |path: &&Utf8PathBuf| {
+            let facts = self.files.look(path, Reach::Anywhere);
+            facts.is_ok_and(|facts| facts.size <= LARGEST)
+        };
+        let found = paths.iter().filter(is_small).filter_map(|path| {
+            let title = lone_format(&self.files, path)?.title;
+            Some(ForeignFileFound { path: self.shown(path), title })
+        });
+        found.take(MOST).collect()
+    }
+
     pub fn world(&self) -> World<'_> {
         World {
             files: &self.files,
-            environment: &ProcessEnvironment,
+            environment: &self.environment,
             working_directory: &self.working_directory,
         }
     }
@@ -158,9 +180,20 @@ pub struct BaselineSpec {
     /// How many runs `latest` and a directory stand for; `None` for the default.
     pub most_runs: Option<usize>,
     pub margin: f64,
+    /// Whether the margin was asked for; a run that goes on has its own.
+    pub has_margin: bool,
     pub measure: Measure,
     /// Whether the exit code is based on the comparison alone.
     pub is_gated: bool,
+}
+
+/// Rounds that stop themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoundsSpec {
+    /// At most so many; `None`: as many as there are trials.
+    pub most: Option<u32>,
+    /// Whether to stop as well when a verdict has become unlikely.
+    pub stops_futile: bool,
 }
 
 /// The `.co/evals` store that cases are logged in.
@@ -198,6 +231,9 @@ pub struct RunSpec {
     /// A run whose rows of arms are taken over where nothing has changed.
     pub reuse_arm: Option<String>,
     pub baseline: Option<BaselineSpec>,
+    /// One trial of every test at a time, until there is a verdict against the baseline, or between
+    /// the arms.
+    pub rounds: Option<RoundsSpec>,
     /// Absolute; `None`: `.evalrig/results` of each suite's repository.
     pub output: Option<Utf8PathBuf>,
     /// Whether `output` may have the results of another run, which are overwritten.
@@ -210,6 +246,8 @@ pub struct RunSpec {
     pub workers: Option<usize>,
     /// `--sandbox`, in place of that of every target.
     pub sandbox: Option<SandboxName>,
+    /// `--keep-workspaces`, in place of `keep` of every workspace.
+    pub keep_workspaces: Option<KeepRule>,
     pub timeout: Option<Duration>,
     pub retries: Option<u32>,
     pub budget_usd: Option<f64>,
@@ -224,6 +262,9 @@ pub struct RunSpec {
     pub command: Option<String>,
     /// Whether SIGINT and SIGTERM stop the run gracefully.
     pub handle_signals: bool,
+    /// Other machines run the cases.
+    #[cfg(feature = "queue")]
+    pub queue: Option<QueueSpec>,
 }
 
 impl RunSpec {
@@ -237,6 +278,7 @@ impl RunSpec {
             resume: None,
             reuse_arm: None,
             baseline: None,
+            rounds: None,
             output: None,
             force: false,
             messages: true,
@@ -249,11 +291,14 @@ impl RunSpec {
             budget_usd: None,
             max_errors: None,
             fail_fast: None,
+            keep_workspaces: None,
             cache: false,
             reports: ReportSpec::default(),
             rerun: RerunWords::default(),
             command: None,
             handle_signals: false,
+            #[cfg(feature = "queue")]
+            queue: None,
         }
     }
 

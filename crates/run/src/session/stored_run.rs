@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::execute::ExecutionEnd;
-use crate::report::ReportedRun;
+use crate::report::{ReportedRounds, ReportedRun};
 use crate::results::{ExitRule, Rows};
 
 use super::base_runs::{BaselineSearch, BaselineSuite};
@@ -18,6 +18,7 @@ use super::observer::{RunObserver, SessionExit};
 use super::report_set::{ReportSet, check_report_paths};
 use super::resume::root_of_results;
 use super::spec::{BaselineSpec, LoadOptions, ReportSpec};
+use super::stored_rounds::StoredRounds;
 
 /// Which stored run to report, and how.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct StoredRunSpec {
     /// Results files that belong together, such as those of shards; absolute, at least one.
     pub results: Vec<Utf8PathBuf>,
     pub exit_rule: ExitRule,
+    /// The arm that others are compared with, if not that of the run.
+    pub baseline_arm: Option<String>,
     pub baseline: Option<BaselineSpec>,
     pub reports: ReportSpec,
 }
@@ -41,6 +44,9 @@ pub fn report_stored_run(
     let root = root_of_results(&spec.loading, first);
     let secrets = Arc::new(known_secrets(&spec.loading, &root));
     let rows = Rows::open_all(&spec.results)?.redacting(Arc::clone(&secrets));
+    if let Some(arm) = &spec.baseline_arm {
+        check_arm(arm, &rows)?;
+    }
     let baseline = match &spec.baseline {
         Some(wanted) => Some(read_baseline(spec, wanted, &rows, &root, notify)?),
         None => None,
@@ -50,10 +56,25 @@ pub fn report_stored_run(
     let shared = Arc::clone(&secrets);
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots, shared)?;
     let observer = RunObserver::new(reports, spec.exit_rule, baseline);
-    let stored = ReportedRows { loading: &spec.loading, results: &spec.results, root: &root, rows };
+    let stored = ReportedRows {
+        loading: &spec.loading,
+        results: &spec.results,
+        root: &root,
+        rows,
+        baseline_arm: spec.baseline_arm.as_deref(),
+    };
     let observed = stored.observe(observer, notify)?;
     let errors = observed.observer.finish(&observed.end, notify);
     if errors.is_empty() { Ok(observed.exit) } else { Err(SessionError::Write(errors.join("\n"))) }
+}
+
+fn check_arm(arm: &str, rows: &Rows) -> Result<(), SessionError> {
+    let is_of_arm = |target: &str| target.strip_suffix(arm).is_some_and(|rest| rest.ends_with('/'));
+    if rows.finished().any(|(key, _)| is_of_arm(&key.target)) {
+        return Ok(());
+    }
+    let reason = format!("the results have no arm `{arm}`");
+    Err(SessionError::argument("--baseline-arm", reason))
 }
 
 /// The rows of a stored run, and where they are from.
@@ -63,6 +84,8 @@ pub(super) struct ReportedRows<'a> {
     pub(super) results: &'a [Utf8PathBuf],
     pub(super) root: &'a Utf8Path,
     pub(super) rows: Rows,
+    /// As [`StoredRunSpec::baseline_arm`].
+    pub(super) baseline_arm: Option<&'a str>,
 }
 
 /// A stored run whose rows have all been observed.
@@ -79,11 +102,16 @@ impl ReportedRows<'_> {
         mut observer: RunObserver,
         notify: &mut Notify<'_>,
     ) -> Result<ObservedRun, SessionError> {
-        let Self { loading, results, root, mut rows } = self;
+        let Self { loading, results, root, mut rows, baseline_arm } = self;
+        let rounds = StoredRounds::of(&rows);
+        observer.know_rounds(rounds.clone());
         let mut history = TestHistory::new(observer.shows_history());
         let mut suites: Vec<String> = Vec::new();
         for row in rows.by_ref() {
-            let row = row?;
+            let mut row = row?;
+            if let Some(arm) = baseline_arm {
+                row.baseline_arm = row.arm.as_deref() == Some(arm);
+            }
             observer.add(&row);
             history.add(root, &row);
             if !suites.contains(&row.dataset) {
@@ -105,6 +133,7 @@ impl ReportedRows<'_> {
         let (exit, mut end) = observer.end(&ExecutionEnd::Complete, None, notify);
         end.planned = (planned > 0).then_some(planned);
         end.suites = suites;
+        end.rounds = rounds.map(ReportedRounds::from);
         end.results = match results {
             [one] => Some(loading.shown(one)),
             _ => results.first().and_then(|file| file.parent()).map(|path| loading.shown(path)),

@@ -273,6 +273,7 @@ fn a_gate_without_a_common_test_fails_before_anything_is_called() {
                 runs: vec!["out.jsonl".to_owned()],
                 most_runs: None,
                 margin: 0.1,
+                has_margin: false,
                 measure: evalrig_core::compare::Measure::Rate,
                 is_gated: true,
             });

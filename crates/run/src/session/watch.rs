@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::disk::{LoadFiles, SeenPaths};
 use crate::execute::SuiteJob;
-use crate::prepare::{TestOnTarget, remove_finished};
+use crate::prepare::{CaseProgress, TestOnTarget, remove_finished};
 
 use super::RunSession;
 use super::error::{Notice, Notify, SessionError};
@@ -203,7 +203,13 @@ impl RunSession {
         let count = |suites: &[SuiteJob]| suites.iter().map(SuiteJob::case_count).sum::<usize>();
         let before = count(&self.suites);
         for suite in &mut self.suites {
-            remove_finished(suite, |key, _| !is_kept(&TestOnTarget::from(key)));
+            remove_finished(suite, |key, _| {
+                if is_kept(&TestOnTarget::from(key)) {
+                    CaseProgress::Unknown
+                } else {
+                    CaseProgress::Finished
+                }
+            });
         }
         self.suites.retain(|suite| suite.case_count() > 0);
         self.is_part = count(&self.suites) < before;

@@ -9,6 +9,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use super::benchmark::benchmark_files;
+use super::compared_evals::ComparedEvals;
 use super::configuration::configuration_of;
 use super::documents::{
     BenchmarkMetadata, BenchmarkRun, EvalMetadata, ExecutionMetrics, Grading, GradingSummary,
@@ -73,10 +74,13 @@ pub struct SkillCreatorExport {
 struct SuiteFolder {
     /// Where each test is written.
     tests: HashMap<String, (String, u32)>,
+    compared: ComparedEvals,
     numbers: HashMap<String, u64>,
     eval_names: DirectoryNames,
     configuration_names: DirectoryNames,
     metadata: BTreeMap<u64, (String, EvalMetadata)>,
+    /// Those that are part of the benchmark.
+    evals_run: BTreeSet<u64>,
     runs: Vec<BenchmarkRun>,
     ungraded: Vec<String>,
     models: BTreeSet<String>,
@@ -101,6 +105,7 @@ impl SkillCreatorExport {
         let suite = self.suites.entry(row.dataset.clone()).or_default();
         let place = (row.source.file.clone(), row.source.line);
         suite.tests.entry(row.eval_id.clone()).or_insert(place);
+        suite.compared.survey(row);
     }
 
     /// How many runs have been exported.
@@ -110,6 +115,11 @@ impl SkillCreatorExport {
 
     pub fn eval_count(&self) -> usize {
         self.suites.values().map(|suite| suite.metadata.len()).sum()
+    }
+
+    /// How many evals are not part of the benchmark.
+    pub fn uncompared_count(&self) -> usize {
+        self.suites.values().map(|suite| suite.compared.excluded()).sum()
     }
 
     /// The files of one run.
@@ -202,7 +212,8 @@ impl SuiteFolder {
                 content: ExportedContent::Copy(file),
             }
         }));
-        if let Some(expectations) = expectations {
+        let is_compared = self.compared.counts(&row.eval_id);
+        if let Some(expectations) = expectations.filter(|_| is_compared) {
             let grading = grading(row, expectations, &notes);
             let name = format!("{directory}/grading.json");
             files.push(ExportedFile::json(name, &grading));
@@ -216,6 +227,9 @@ impl SuiteFolder {
                 notes: notes.clone(),
             });
         }
+        if is_compared {
+            self.evals_run.insert(eval_id);
+        }
         let known = self.metadata.entry(eval_id).or_insert_with(|| (eval, metadata.clone()));
         if known.1.assertions.is_empty() {
             known.1 = metadata;
@@ -225,6 +239,7 @@ impl SuiteFolder {
 
     fn finish(self, name: &str, prefix: &str, notes: &[String]) -> Vec<ExportedFile> {
         let mut all = notes.to_vec();
+        all.extend(self.compared.notes());
         if !self.ungraded.is_empty() {
             let count = self.ungraded.len();
             let noun = if count == 1 { "run has" } else { "runs have" };
@@ -239,7 +254,7 @@ impl SuiteFolder {
             skill_name: name.to_owned(),
             executor_model: (!models.is_empty()).then(|| models.join(", ")),
             timestamp: self.last,
-            evals_run: self.metadata.keys().copied().collect(),
+            evals_run: self.evals_run.into_iter().collect(),
             runs_per_configuration: self.trials,
         };
         let (benchmark, page) = benchmark_files(metadata, self.runs, all);
@@ -438,6 +453,48 @@ mod tests {
         assert_eq!(benchmark["notes"][1], "2 (claude, run 1): the judge did not answer");
         assert_eq!(benchmark["metadata"]["evals_run"], json!([1, 2]));
         assert_eq!(benchmark["runs"][0]["result"].get("tokens"), None);
+    }
+
+    /// The difference is that of the arms on the same evals.
+    #[test]
+    fn evals_that_only_one_arm_can_pass_are_not_compared() {
+        let of_arm = |test: &str, arm: &str, line: u32| {
+            let mut row = of(test, "claude", 1, line);
+            row.arm = Some(arm.to_owned());
+            row
+        };
+        let mut failed = of_arm("sum", "without", 1);
+        for result in &mut failed.evaluator_results {
+            result.score = result.score.map(|_| 0.0);
+            result.details = None;
+        }
+        let mut contract = of_arm("quiet", "with", 2);
+        let skills = crate::results::RowSkills { contract: true, ..Default::default() };
+        contract.skills = Some(skills);
+        let mut skipped = of_arm("trigger", "without", 3);
+        (skipped.verdict, skipped.candidate_answer) = (None, None);
+        let rows =
+            [of_arm("sum", "with", 1), failed, contract, of_arm("trigger", "with", 3), skipped];
+        let files = exported(&rows);
+        assert!(files.contains_key("eval-quiet/with_skill/run-1/outputs/answer.md"));
+        for test in ["quiet", "trigger"] {
+            let name = format!("eval-{test}/with_skill/run-1/grading.json");
+            assert!(!files.contains_key(&name), "{name}");
+        }
+        let benchmark = parsed(&files["benchmark.json"]);
+        assert_eq!(benchmark["metadata"]["evals_run"], json!([1]));
+        assert_eq!(benchmark["runs"].as_array().unwrap().len(), 2);
+        let [with, without] = ["with_skill", "without_skill"]
+            .map(|name| benchmark["run_summary"][name]["pass_rate"]["mean"].as_f64().unwrap());
+        let delta = benchmark["run_summary"]["delta"]["pass_rate"].as_str().unwrap();
+        assert_eq!(delta, format!("{:+.2}", with - without));
+        assert_eq!(
+            benchmark["notes"].as_array().unwrap()[..2],
+            [
+                "Not compared, because they only demand that the skill is left alone (`should_trigger: false`): quiet",
+                "Not compared, because they do not have a verdict in every arm: trigger",
+            ]
+        );
     }
 
     #[test]

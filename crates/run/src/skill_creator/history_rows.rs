@@ -132,6 +132,7 @@ fn blank_row(identity: RunIdentity) -> Row {
         workspace: None,
         run: Some(identity.run),
         plan: None,
+        worker: None,
         evalrig: None,
         git: None,
         command: None,

@@ -2,6 +2,7 @@
 //! suites. Nothing is written here: the caller puts files into place.
 
 mod benchmark;
+mod compared_evals;
 mod configuration;
 mod documents;
 mod expectation;

@@ -45,7 +45,9 @@ impl OutputFiles {
         let noun = if count == 1 { "file" } else { "files" };
         let left_out = |reason: &str| format!("{count} {noun} of the agent left out: {reason}");
         let Some(workspace) = changes.path.as_deref().map(Utf8Path::new) else {
-            found.notes.push(left_out("the workspace was not kept (`keep: always` keeps it)"));
+            found.notes.push(left_out(
+                "the workspace was not kept (`run --keep-workspaces always` keeps it)",
+            ));
             return found;
         };
         let Ok(workspace) = workspace.canonicalize_utf8() else {

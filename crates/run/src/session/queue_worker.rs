@@ -1,0 +1,297 @@
+//! The worker's side of a run with a queue (spec 22): from the bundle of a run to a job, and the commands
+//! that need no suites.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::model::{Judging, KeepRule};
+use evalrig_core::secrets::Secrets;
+
+use crate::agent::{adopt_orphans, end_all};
+use crate::descriptor::{DescriptorBudget, raise_limit};
+use crate::disk::{Access, create_directories, user_cache};
+use crate::execute::{Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
+use crate::prepare::{TargetNeed, TargetPool};
+use crate::queue::{
+    self, BundleLoader, BundleToLoad, LoadedBundle, QueueError, QueueLink, QueueServer,
+    QueueWorker, RunRequest, RunStatus, Say, WorkerSettings,
+};
+use crate::setting::SandboxName;
+use crate::workspace::Workspaces;
+
+use super::error::{Notice, SessionError};
+use super::known_secrets::known_secrets;
+use super::load::{TargetsFile, load_suites};
+use super::queued_run::start_runtime;
+use super::scratch::RunScratch;
+use super::signals::stop_on_signals;
+use super::skill_revision::SkillRevisions;
+use super::spec::{LoadOptions, RunSpec};
+
+/// Cases at the same time, per core.
+const PER_CORE: usize = 4;
+
+/// The options of `evalrig worker`.
+#[derive(Debug, Clone)]
+pub struct WorkerSpec {
+    pub server: QueueServer,
+    /// Cases at the same time.
+    pub workers: Option<usize>,
+    /// `None`: the user's cache directory.
+    pub cache: Option<Utf8PathBuf>,
+    /// `None`: host name and process id.
+    pub name: Option<String>,
+    pub health: Option<SocketAddr>,
+    /// Copies of the buckets that the worker makes, if it is the first to need them.
+    pub replicas: usize,
+    /// Variables besides those of the environment.
+    pub loading: LoadOptions,
+}
+
+/// Serves until it is asked to end. Blocks the thread; `say` gets lines for the user.
+pub fn run_worker(spec: WorkerSpec, say: Say) -> Result<(), SessionError> {
+    raise_limit();
+    let say = redacted(say, known_secrets(&spec.loading, &spec.loading.working_directory));
+    let cache = match &spec.cache {
+        Some(cache) => cache.clone(),
+        None => user_cache()
+            .map(|cache| cache.join("bundles"))
+            .ok_or_else(|| QueueError::new("there is no cache directory; name one with --cache"))?,
+    };
+    create_directories(&cache, Access::Private)
+        .map_err(|error| QueueError::new(format!("--cache: cannot write `{cache}`: {error}")))?;
+    // Rows name paths below it, which have to be those that programs see.
+    let cache = cache
+        .canonicalize_utf8()
+        .map_err(|error| QueueError::new(format!("--cache: cannot use `{cache}`: {error}")))?;
+    // A worker writes nowhere else.
+    let scratch = RunScratch::below(&cache)?;
+    let runtime = start_runtime()?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let name = spec.name.clone().unwrap_or_else(own_name);
+    let settings = WorkerSettings {
+        name: name.clone(),
+        slots: spec.workers.unwrap_or(cores * PER_CORE),
+        cache,
+        health: spec.health,
+        replicas: spec.replicas,
+    };
+    let loader = SuiteLoader {
+        loading: spec.loading.clone(),
+        scratch: scratch.path().to_owned(),
+        loaded: AtomicUsize::new(0),
+        say: Arc::clone(&say),
+    };
+    let cancel = Arc::new(Cancel::default());
+    adopt_orphans();
+    stop_on_signals(Arc::clone(&cancel), Arc::new(|_| {}));
+    let served = runtime.block_on(async {
+        let link = QueueLink::connect(&spec.server, &format!("evalrig worker {name}")).await?;
+        let worker = QueueWorker::new(link, settings, Arc::new(loader), Arc::clone(&say)).await?;
+        say(format!("worker {name} is waiting for runs"));
+        worker.run(&cancel).await
+    });
+    runtime.shutdown_background();
+    end_all();
+    drop(scratch);
+    Ok(served?)
+}
+
+/// For what is said before the secrets of a run are known.
+fn redacted(say: Say, secrets: Secrets) -> Say {
+    Arc::new(move |text| say(secrets.redact(&text)))
+}
+
+fn own_name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    let host = if host.is_empty() { "worker" } else { host };
+    format!("{host}-{}", std::process::id())
+}
+
+/// The options of a run, as its bundle has them; `directory` holds its files.
+pub(super) fn spec_of_request(
+    request: &RunRequest,
+    directory: &Utf8Path,
+    own: &LoadOptions,
+) -> RunSpec {
+    let path = |path: &String| {
+        if path.is_empty() { directory.to_owned() } else { directory.join(path) }
+    };
+    let mut spec = RunSpec::new(path(&request.working_directory));
+    spec.loading.root = Some(path(&request.root));
+    spec.loading.env_files = own.env_files.clone();
+    spec.loading.targets_file = request.targets_file.as_ref().map(path);
+    spec.paths = request.suites.iter().map(|suite| path(suite).into_string()).collect();
+    spec.plan = request.plan.clone();
+    spec.grading.judge.clone_from(&request.judge);
+    spec.grading.judging = if request.skip_judges { Judging::Skip } else { Judging::Ask };
+    spec.grading.judge_criteria = request.judge_criteria;
+    spec.grading.pass = request.pass;
+    spec.grading.borderline = request.borderline;
+    spec.sandbox = request.sandbox.as_deref().and_then(SandboxName::parse);
+    spec.timeout = request.timeout_seconds.map(Duration::from_secs);
+    spec.retries = request.retries;
+    spec.messages = request.messages;
+    spec
+}
+
+/// Makes jobs from bundles, as a local run does from suites.
+struct SuiteLoader {
+    loading: LoadOptions,
+    scratch: Utf8PathBuf,
+    /// How many bundles were loaded.
+    loaded: AtomicUsize,
+    say: Say,
+}
+
+impl BundleLoader for SuiteLoader {
+    fn load(&self, bundle: BundleToLoad<'_>) -> Result<LoadedBundle, String> {
+        let BundleToLoad { manifest, directory, buckets, sink } = bundle;
+        let request = &manifest.request;
+        let spec = spec_of_request(request, directory, &self.loading);
+        let (jobs, secrets, left_out) =
+            self.jobs(&spec, buckets).map_err(|error| error.to_string())?;
+        if jobs.len() != request.suites.len() {
+            return Err("its files are not the suites that it names".to_owned());
+        }
+        let secrets = Arc::new(secrets);
+        let mut left_out: Vec<String> = left_out.iter().map(|text| secrets.redact(text)).collect();
+        let mut usable = Vec::with_capacity(jobs.len());
+        for (job, hashes) in jobs.iter().zip(&manifest.hashes) {
+            let other = changed_test(job, hashes);
+            if let Some(test) = &other {
+                left_out.push(format!(
+                    "test `{test}` of suite `{}` is not the same here: variables that the suite \
+                     uses have other values",
+                    job.suite.name
+                ));
+            }
+            usable.push(other.is_none());
+        }
+        // A run that was removed may come back while what it left is being removed.
+        let number = self.loaded.fetch_add(1, Ordering::Relaxed);
+        let scratch = self.scratch.join(format!("{}-{number}", manifest.run));
+        create_directories(&scratch, Access::Private).map_err(|error| error.to_string())?;
+        let suites = jobs.into_iter();
+        let suites = suites.map(|job| SuiteRun { job, sink: sink(Arc::clone(&secrets)) });
+        let suites = suites.collect();
+        let options = RunOptions {
+            workers: None,
+            descriptors: DescriptorBudget::now(),
+            timeout: spec.timeout,
+            retries: spec.retries,
+            budget_usd: None,
+            max_errors: None,
+            fail_fast: None,
+            judging: spec.grading.judging,
+            messages: spec.messages,
+            workspaces: Arc::new(Workspaces::new(&scratch)),
+            scratch,
+            // A path on a worker says nothing elsewhere.
+            keep_workspaces: Some(KeepRule::Never),
+            recording: None,
+            secrets,
+            cache: None,
+            trees: TreeDigests::default(),
+            rounds: None,
+        };
+        let job = Job {
+            suites,
+            options,
+            answered: std::collections::HashMap::new(),
+            reusable: std::collections::HashMap::new(),
+        };
+        Ok(LoadedBundle { job, usable, left_out })
+    }
+}
+
+impl SuiteLoader {
+    /// The suites of a request, in its order, with the targets that can be used here.
+    fn jobs(
+        &self,
+        spec: &RunSpec,
+        buckets: Arc<dyn crate::rate::BucketStores>,
+    ) -> Result<(Vec<SuiteJob>, Secrets, Vec<String>), SessionError> {
+        let say = Arc::clone(&self.say);
+        let notify = &mut |notice: Notice<'_>| match notice {
+            Notice::Message(text) => say(text),
+            // The coordinator shows them.
+            Notice::Warning(_) | Notice::Diagnostics { .. } => {}
+        };
+        let cases = spec.cases()?;
+        let found = spec.loading.discover(&spec.paths, notify)?;
+        let mut loaded = load_suites(&spec.loading, &found, TargetsFile::Required, notify)?;
+        let mut secrets = Secrets::default();
+        for suite in &loaded {
+            secrets.absorb(suite.secrets.clone());
+        }
+        for suite in &mut loaded {
+            suite.redact_names(&secrets);
+        }
+        let mut pool = TargetPool::default();
+        (pool.sandbox, pool.need, pool.buckets) = (spec.sandbox, TargetNeed::Optional, buckets);
+        let revisions = SkillRevisions::default();
+        let (mut jobs, mut refusals) = (Vec::with_capacity(loaded.len()), Vec::new());
+        for mut suite in loaded {
+            if spec.grading.judge_criteria {
+                suite.judge_criteria();
+            }
+            match suite.into_job(&cases, &mut pool, &revisions, notify) {
+                Ok(job) => jobs.push(job),
+                Err(refusal) => refusals.push(*refusal),
+            }
+        }
+        if !refusals.is_empty() {
+            return Err(SessionError::Refused(refusals));
+        }
+        jobs.iter().for_each(|job| job.add_login_secrets(&mut secrets));
+        let place = |job: &SuiteJob| spec.paths.iter().position(|path| *path == job.path);
+        jobs.sort_by_key(place);
+        Ok((jobs, secrets, pool.left_out))
+    }
+}
+
+/// A test that is another one than on the coordinator.
+fn changed_test(
+    job: &SuiteJob,
+    hashes: &std::collections::BTreeMap<String, String>,
+) -> Option<String> {
+    let own: std::collections::HashMap<&str, &String> =
+        job.suite.tests.iter().map(|test| test.id.as_str()).zip(&job.hashes).collect();
+    let mut other = hashes.iter().filter(|(test, hash)| own.get(test.as_str()) != Some(hash));
+    other.next().map(|(test, _)| test.clone())
+}
+
+/// Every run on the server, or one.
+pub fn queued_runs(
+    server: &QueueServer,
+    run: Option<&str>,
+) -> Result<Vec<RunStatus>, SessionError> {
+    start_runtime()?.block_on(async {
+        let link = QueueLink::connect(server, "evalrig queue").await?;
+        Ok(queue::list(&link, run).await?)
+    })
+}
+
+/// Starts no further case of a run.
+pub fn cancel_queued_run(server: &QueueServer, run: &str) -> Result<(), SessionError> {
+    start_runtime()?.block_on(async {
+        let link = QueueLink::connect(server, "evalrig queue").await?;
+        queue::cancel(&link, run).await?;
+        link.flush().await;
+        Ok(())
+    })
+}
+
+/// Deletes a run and its rows.
+pub fn remove_queued_run(server: &QueueServer, run: &str) -> Result<(), SessionError> {
+    start_runtime()?.block_on(async {
+        let link = QueueLink::connect(server, "evalrig queue").await?;
+        queue::remove(&link, run).await?;
+        Ok(())
+    })
+}

@@ -1,0 +1,206 @@
+//! Runs suites whose cases are planned, on this machine or on workers, and writes results and reports.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use evalrig_core::secrets::Secrets;
+
+use crate::cache::AnswerCache;
+use crate::descriptor::{DescriptorBudget, raise_limit};
+use crate::execute::{FailFast, Job, RoundGate, RunOptions, TreeDigests};
+use crate::report::RunLogNews;
+use crate::results::Gaps;
+use crate::runlog::{RunLogRecorder, Store};
+use crate::workspace::Workspaces;
+
+use super::baseline::Baseline;
+use super::error::{Notice, Notify, SessionError};
+use super::finish::{EndedRun, FinishedRun, finish_run};
+use super::history::TestHistory;
+use super::known_secrets::redacting;
+use super::observer::RunObserver;
+#[cfg(feature = "queue")]
+use super::queued_run::{QueueSpec, QueuedRun, RunToQueue, queue_run};
+use super::report_set::{ReportSet, check_report_paths};
+use super::results_files::ResultsFiles;
+use super::resume::{ResumableSuite, start_suites};
+use super::reuse::read_reusable;
+use super::round_decision::SharedRounds;
+use super::round_setup::RoundSetup;
+use super::run_job::{EventListener, execute_here, run_job};
+use super::run_origin::RunOrigin;
+use super::scratch::RunScratch;
+#[cfg(feature = "queue")]
+use super::signals::hold_signals;
+use super::skill_files::skill_digest;
+use super::spec::RunSpec;
+
+/// Everything that a run starts from.
+pub(super) struct RunStart {
+    pub(super) suites: Vec<ResumableSuite>,
+    pub(super) secrets: Arc<Secrets>,
+    pub(super) baseline: Option<Baseline>,
+    pub(super) rounds: Option<RoundSetup>,
+    /// What the results lack that it starts from.
+    pub(super) gaps: Gaps,
+    /// Whether a stored run is graded again.
+    pub(super) is_regrade: bool,
+    /// Whether the suites have selected cases that are not run.
+    pub(super) is_part: bool,
+    /// The server has the run already.
+    #[cfg(feature = "queue")]
+    pub(super) queued: Option<QueuedRun>,
+}
+
+/// Runs the cases that are not finished, and writes results and reports.
+pub(super) fn run_suites(
+    spec: &RunSpec,
+    start: RunStart,
+    notify: &mut Notify<'_>,
+    listener: EventListener,
+) -> Result<FinishedRun, SessionError> {
+    let RunStart { mut suites, secrets, baseline, rounds, gaps, is_regrade, is_part, .. } = start;
+    #[cfg(feature = "queue")]
+    let mut queued = start.queued;
+    let listener = redacting(listener, Arc::clone(&secrets));
+    let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
+    let run_log = run_log_news(spec, &suites);
+    let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
+    let mut answered = HashMap::new();
+    for suite in &mut suites {
+        suite.remove_finished(&mut answered);
+        if spec.cache {
+            suite.job.skill = skill_digest(&suite.job);
+        }
+    }
+    if spec.handle_signals {
+        raise_limit();
+    }
+    check_report_paths(&spec.loading, &spec.reports, spec.output.as_slice())?;
+    let reusable = read_reusable(&spec.loading, spec.reuse_arm.as_deref(), &secrets)?;
+    let scratch = RunScratch::of_jobs(suites.iter().map(|suite| &suite.job))?;
+    let rule = spec.grading.exit_rule;
+    let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
+    let history = TestHistory::new(reports.shows_history);
+    let mut origin = RunOrigin::of(spec, &suites, is_part);
+    origin.rounds = rounds.as_ref().map(|rounds| rounds.settings.clone());
+    let rounds = rounds.map(|rounds| SharedRounds::new(rounds.decision));
+    #[cfg(feature = "queue")]
+    if let Some(queue) = &spec.queue {
+        put_on_queue(spec, queue, &mut queued, &mut origin, (&suites, &secrets), notify)?;
+        if queue.is_detached {
+            return Ok(FinishedRun::detached());
+        }
+    }
+    let mut files = ResultsFiles::new(origin, Arc::clone(&secrets), history);
+    if is_regrade {
+        files.expect_gaps();
+    }
+    let mut observer = RunObserver::new(reports, rule, baseline);
+    observer.add_gaps(gaps);
+    if let Some(rounds) = &rounds {
+        observer.decide_rounds(rounds.clone());
+    }
+    let suites = start_suites(spec, suites, &mut files, &mut observer)?;
+    let descriptors = DescriptorBudget::now();
+    let cache = spec.cache.then(|| {
+        let roots = suites.iter().map(|suite| suite.job.root.as_path());
+        Arc::new(AnswerCache::open(roots, Arc::clone(&secrets)))
+    });
+    let recording = recorder(spec, descriptors.drafts, &secrets);
+    let options = RunOptions {
+        workers: spec.workers,
+        descriptors,
+        timeout: spec.timeout,
+        retries: spec.retries,
+        budget_usd: spec.budget_usd,
+        max_errors: spec.max_errors,
+        fail_fast: spec.fail_fast.map(|most| FailFast { most, borderline: rule.borderline }),
+        judging: spec.grading.judging,
+        messages: spec.messages,
+        scratch: scratch.path().to_owned(),
+        workspaces: Arc::new(Workspaces::new(scratch.path())),
+        keep_workspaces: spec.keep_workspaces,
+        recording: recording.clone(),
+        secrets: Arc::clone(&secrets),
+        cache: cache.clone(),
+        trees: TreeDigests::default(),
+        rounds: rounds.map(|rounds| Arc::new(rounds) as Arc<dyn RoundGate>),
+    };
+    let job = Job { suites, options, answered, reusable };
+    let signals = spec.handle_signals;
+    #[cfg(feature = "queue")]
+    let (end, observer) = match &mut queued {
+        Some(queued) => {
+            let execution = |job, cancel, tell| queued.execute(job, cancel, tell);
+            run_job(job, observer, listener, signals, planned, execution)
+        }
+        None => run_job(job, observer, listener, signals, planned, execute_here),
+    };
+    #[cfg(not(feature = "queue"))]
+    let (end, observer) = run_job(job, observer, listener, signals, planned, execute_here);
+    #[cfg(feature = "queue")]
+    if let Some(queued) = queued {
+        queued.end(&end.ended, notify);
+    }
+    drop(scratch);
+    let uncached = cache.and_then(|cache| cache.take_warning());
+    for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
+        notify(Notice::Message(warning));
+    }
+    let ended = EndedRun { end, planned, is_regrade, run_log };
+    Ok(finish_run(spec, &ended, observer, files, notify))
+}
+
+/// Puts the cases on the server, unless they are there already. The run has the name that it has there.
+#[cfg(feature = "queue")]
+fn put_on_queue(
+    spec: &RunSpec,
+    queue: &QueueSpec,
+    queued: &mut Option<QueuedRun>,
+    origin: &mut RunOrigin,
+    (suites, secrets): (&[ResumableSuite], &Secrets),
+    notify: &mut Notify<'_>,
+) -> Result<(), SessionError> {
+    if spec.handle_signals && !queue.is_detached {
+        hold_signals();
+    }
+    if let Some(queued) = queued {
+        queued.name().clone_into(&mut origin.run);
+        return Ok(());
+    }
+    let earlier = suites.iter().find_map(ResumableSuite::earlier_run);
+    if let Some(earlier) = &earlier {
+        origin.run.clone_from(earlier);
+    }
+    let run = RunToQueue {
+        run: &origin.run,
+        suites: suites.iter().map(|suite| &suite.job).collect(),
+        planned: suites.iter().map(|suite| suite.planned.clone()).collect(),
+        in_rounds: origin.rounds.is_some(),
+        secrets,
+        goes_on: earlier.is_some(),
+    };
+    *queued = Some(queue_run(spec, queue, run, notify)?);
+    Ok(())
+}
+
+/// Writes the run log, if it is wanted.
+fn recorder(spec: &RunSpec, drafts: usize, secrets: &Arc<Secrets>) -> Option<Arc<RunLogRecorder>> {
+    let log = spec.run_log.as_ref()?;
+    let secrets = Arc::clone(secrets);
+    Some(Arc::new(RunLogRecorder::new(log.store.clone(), log.keep_runs, drafts, secrets)))
+}
+
+/// What the summary has to say about the run log, looked up before the run creates it.
+fn run_log_news(spec: &RunSpec, suites: &[ResumableSuite]) -> RunLogNews {
+    let Some(log) = &spec.run_log else {
+        return if spec.is_run_log_off_in_ci { RunLogNews::OffInCi } else { RunLogNews::None };
+    };
+    let stores = suites.iter().map(|suite| match &log.store {
+        Some(store) => store.clone(),
+        None => Store::of_root(&suite.job.root).directory().to_owned(),
+    });
+    let is_new = stores.into_iter().any(|store| !store.exists());
+    if is_new { RunLogNews::New } else { RunLogNews::None }
+}
