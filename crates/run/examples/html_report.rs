@@ -17,7 +17,7 @@ use evalrig_core::model::Outcome;
 use evalrig_run::report::{
     Compared, Detail, EarlierCase, PastRuns, ReportOptions, ReportedRun, SuiteText, report_named,
 };
-use evalrig_run::results::{Borderline, ReadError, Row, Rows};
+use evalrig_run::results::{ExitRule, ReadError, Row, Rows};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut paths = std::env::args().skip(1).map(Utf8PathBuf::from);
@@ -38,7 +38,7 @@ fn write(
         style: evalrig_run::text::OutputStyle::default(),
         detail: Detail::Normal,
         text: SuiteText::new(suite_line),
-        borderline: Borderline::Fails,
+        exit_rule: ExitRule::default(),
     };
     let kind = report_named("html").ok_or("there is no HTML report")?;
     let mut report = (kind.make)(&setting);

@@ -39,9 +39,13 @@ pub mod execute;
 pub mod format;
 pub mod grade;
 pub mod json;
+mod local_git;
 mod lock;
 pub mod prepare;
 pub mod provider;
+#[cfg(feature = "queue")]
+pub mod queue;
+mod rate;
 pub mod report;
 pub mod results;
 pub mod runlog;
@@ -53,6 +57,7 @@ pub mod setting;
 pub mod skill_creator;
 pub mod target;
 pub mod text;
+pub mod topic;
 pub mod workspace;
 
 use evalrig_core::diagnostic::Code;

@@ -9,7 +9,8 @@ use house::{Sources, rules};
 const PROMISES: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("clock", &[]),
-    ("disk", &[]),
+    ("lock", &[]),
+    ("disk", &["lock"]),
     ("setting", &[]),
     // Reports need only the results, so any stored run can be shown again.
     ("report", &["results", "text"]),
@@ -58,4 +59,29 @@ fn files_say_what_they_own() {
 #[test]
 fn only_the_room_disk_changes_files() {
     rules::assert_none(&rules::file_changes_outside(&sources(), Some("disk")));
+}
+
+/// Files are opened with a limit, and never a device or a FIFO by mistake.
+#[test]
+fn only_the_room_disk_opens_files() {
+    const PROC: &str = "/proc and /dev/fd";
+    const NAMES: &str = "names in a directory of our own";
+    const ALLOWED: &[(&str, &str)] = &[
+        ("agent/group.rs", PROC),
+        ("agent/orphan.rs", PROC),
+        ("agent/watchdog.rs", PROC),
+        ("descriptor.rs", PROC),
+        ("sandbox/container.rs", PROC),
+        ("session/queue_worker.rs", PROC),
+        ("session/signals.rs", PROC),
+        ("queue/bundle_cache.rs", NAMES),
+        ("results/results_paths.rs", NAMES),
+        ("results/stored_runs.rs", NAMES),
+        ("runlog/store.rs", NAMES),
+        ("session/find_results.rs", NAMES),
+        ("session/scratch.rs", NAMES),
+        ("sandbox/bwrap.rs", "links of the system, which are laid out again"),
+        ("sandbox/private_entries.rs", "names and permissions below the system's directories"),
+    ];
+    rules::assert_none(&rules::file_reads_outside(&sources(), Some("disk"), ALLOWED));
 }

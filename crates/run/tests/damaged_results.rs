@@ -42,6 +42,7 @@ impl Folder {
             loading: LoadOptions::new(self.path.clone()),
             results: results.to_vec(),
             exit_rule: ExitRule::default(),
+            baseline_arm: None,
             baseline: None,
             reports: ReportSpec { list: list.collect(), ..ReportSpec::default() },
         };
@@ -56,7 +57,7 @@ impl Folder {
     fn read_all(&self, path: &Utf8PathBuf) {
         let _ = Interrupted::read(path).map(|found| found.notices());
         let loading = LoadOptions::new(self.path.clone());
-        if let Ok(found) = read_cases(&loading, std::slice::from_ref(path), None) {
+        for found in read_cases(&loading, &[vec![path.clone()]]).into_iter().flatten() {
             for measure in [Measure::Rate, Measure::Score] {
                 let options = CompareOptions { measure, ..CompareOptions::default() };
                 let _ = compare(&found.cases, &found.cases, &options);

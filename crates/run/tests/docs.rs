@@ -10,6 +10,7 @@ use evalrig_run::target::read_targets;
 /// Codes that only show when a suite is run, or made from records; the tests of the commands have
 /// one for each.
 const ONLY_RUN: &[&str] = &[
+    "arm-without-effect",
     "import-needs-criteria",
     "judge-target-missing",
     "no-target",

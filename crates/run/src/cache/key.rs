@@ -6,6 +6,8 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Files;
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 /// Changes whenever equal questions must not find earlier answers.
 const VERSION: u64 = 1;
 
@@ -56,7 +58,7 @@ impl AnswerKey {
         map.insert("trial", asked.trial);
         map.insert_some("skill", asked.skill);
         let text = Value::Map(map).to_json(JsonStyle::Sorted);
-        Some(Self(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()))
+        Some(Self(hex(&Sha256::digest(text))))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -72,7 +74,7 @@ impl AnswerKey {
 /// The content of an attached file, and where the target is told where it is, its path.
 fn attached_value(asked: &AskedCase<'_>, path: &camino::Utf8Path) -> Option<Value> {
     let digest = asked.files.digest(path)?;
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex(&digest);
     let mut map = Map::new();
     map.insert("digest", digest);
     if asked.attachments != FilesMode::Inline {

@@ -33,6 +33,11 @@ fn relative_path(path: &Utf8Path, working_directory: &Utf8Path) -> Utf8PathBuf {
     }
 }
 
+/// Bytes, such as a digest, as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// One word of a POSIX shell command.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./#:@%+,".contains(c);
