@@ -3,7 +3,15 @@
 mod convert;
 mod earlier_run;
 mod export;
+mod judge;
 mod log;
+#[cfg(feature = "lsp")]
+mod lsp;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod mutate;
+#[cfg(feature = "queue")]
+mod queue;
 mod running;
 mod transpile;
 #[cfg(feature = "view")]
@@ -19,14 +27,23 @@ use crate::config::{self, ConfigRefusal, ConfigScope};
 use crate::exit::{self, Exit};
 use crate::output::print_usage;
 
+use mutate::{MUTATE_HELP, STATS_HELP};
 use running::{COMPARE_HELP, RUN_HELP};
 
 pub use convert::{CO_EVALS, Convert, EVALS_JSON};
-pub use export::{Export, ExportKind, ExportSkillCreator};
+pub use export::{Export, ExportHarbor, ExportKind, ExportSkillCreator};
+pub use judge::{Judge, JudgeCheck, JudgeCommand};
 pub use log::{
     Diff, Evaluate, Expect, Log, LogCommand, Messages, Prune, Record, RecordName, RunLogOptions,
     VerdictWord, Verify,
 };
+#[cfg(feature = "lsp")]
+pub use lsp::Lsp;
+#[cfg(feature = "mcp")]
+pub use mcp::Mcp;
+pub use mutate::{DocumentFormat, Mutate, Stats};
+#[cfg(feature = "queue")]
+pub use queue::{Queue, QueueAction, QueueAddress, QueueFormat, QueueLogin, Queueing, Worker};
 pub use running::{
     Against, CacheOption, Compare, ComparisonFormat, Grade, Grading, MeasureOption, ReportRun,
     Reports, Run,
@@ -108,6 +125,17 @@ pub enum Command {
     /// Grade a stored run again with the suite's current assertions, without calling the target.
     #[command(after_help = "Example: evalrig grade latest --suite evals/EVAL.yaml")]
     Grade(Box<Grade>),
+    /// Check the judges themselves.
+    Judge(Judge),
+    /// Damage stored answers that passed, and list the checks that do not notice.
+    #[command(
+        after_help = "Example: evalrig mutate latest --deny-weak",
+        after_long_help = MUTATE_HELP
+    )]
+    Mutate(Box<Mutate>),
+    /// Show where the noise of stored runs comes from, and what more trials, tests or judges would buy.
+    #[command(after_help = "Example: evalrig stats latest~1..4", after_long_help = STATS_HELP)]
+    Stats(Stats),
     /// Inspect and edit the `.co/evals` store, which records every run.
     #[command(after_help = "Example: evalrig log diff say_hello_to_alice")]
     Log(Log),
@@ -143,6 +171,25 @@ pub enum Command {
         after_long_help = CONFIG_HELP
     )]
     Config(Config),
+    /// Run cases of `run --queue` on this machine, until asked to end.
+    #[cfg(feature = "queue")]
+    #[command(
+        after_help = "Example: evalrig worker --queue nats://localhost:4222 --workers 16",
+        after_long_help = queue::WORKER_HELP
+    )]
+    Worker(Worker),
+    /// List, cancel and remove the runs on a server.
+    #[cfg(feature = "queue")]
+    #[command(after_help = "Example: evalrig queue status --queue nats://localhost:4222")]
+    Queue(Queue),
+    /// Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol.
+    #[cfg(feature = "lsp")]
+    #[command(after_help = "Example: evalrig lsp", after_long_help = lsp::LSP_HELP)]
+    Lsp(Lsp),
+    /// Serve tools for coding agents on standard input and output (Model Context Protocol).
+    #[cfg(feature = "mcp")]
+    #[command(after_help = "Example: evalrig mcp", after_long_help = mcp::MCP_HELP)]
+    Mcp(Mcp),
     /// Print a JSON Schema for editors and other tools.
     #[command(
         after_help = "Example: evalrig schema suite --strict --draft 07 > eval.strict.schema.json"
@@ -212,9 +259,15 @@ pub struct Init {
     /// installed].
     #[arg(long, value_name = "AGENT")]
     pub target: Option<InitAgent>,
+    /// Write a whole example that runs offline.
+    #[arg(long, value_name = "NAME", conflicts_with = "target")]
+    pub example: Option<InitExample>,
     /// Write a workflow that runs the suites in CI.
     #[arg(long, value_name = "SYSTEM")]
     pub ci: Option<CiSystem>,
+    /// Run the suites of the directory afterwards.
+    #[arg(long)]
+    pub run: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -245,6 +298,12 @@ impl InitAgent {
             Self::Http => "a service as the target",
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InitExample {
+    /// A program stands in for a coding agent and fixes a bug in a workspace; hidden tests check it.
+    CodingAgent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -371,8 +430,21 @@ pub fn parse() -> Result<ParsedArguments, Exit> {
     })
 }
 
+/// The options of `evalrig run PATH`, with the settings applied.
+pub fn parse_run(path: &str) -> Result<Option<Box<Run>>, ConfigRefusal> {
+    let words = ["evalrig", "run", "--", path].map(std::ffi::OsString::from).to_vec();
+    match parse_words(words) {
+        Ok(ParsedArguments { refusal: Some(refusal), .. }) => Err(refusal),
+        Ok(ParsedArguments { cli: Cli { command: Command::Run(run), .. }, .. }) => Ok(Some(run)),
+        _ => Ok(None),
+    }
+}
+
 fn parse_matches() -> Result<ParsedArguments, clap::Error> {
-    let words = earlier_run::joined(std::env::args_os());
+    parse_words(earlier_run::joined(std::env::args_os()))
+}
+
+fn parse_words(words: Vec<std::ffi::OsString>) -> Result<ParsedArguments, clap::Error> {
     let matches = Cli::command().try_get_matches_from(&words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let here = std::env::current_dir().ok();

@@ -4,7 +4,7 @@ use anstream::ColorChoice;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::FoundSuite;
 use evalrig_core::reader::{EnvFiles, ReadPolicy, World};
-use evalrig_run::disk::{Disk, LoadFiles, ProcessEnvironment};
+use evalrig_run::disk::{Disk, LoadEnvironment, LoadFiles, ProcessEnvironment};
 use evalrig_run::report;
 use evalrig_run::session::{LoadOptions, Notice};
 
@@ -47,6 +47,7 @@ impl Context {
             allow_outside_root: loading.allow_outside_root,
             targets_file: None,
             files: LoadFiles::default(),
+            environment: LoadEnvironment::default(),
         }
     }
 

@@ -16,13 +16,14 @@ mod render;
 
 use std::process::ExitCode;
 
-use evalrig_run::session::{enable_watchdog, watch_if_asked};
+use evalrig_run::session::{enable_watchdog, report_size_limit, watch_if_asked};
 
 fn main() -> ExitCode {
     if let Some(exit) = watch_if_asked() {
         return exit;
     }
     enable_watchdog();
+    report_size_limit();
     panic::end_programs_on_panic();
     args::parse().map_or_else(|exit| exit, command::run).into()
 }

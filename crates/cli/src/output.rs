@@ -39,6 +39,12 @@ pub fn print_status(line: &str) {
     let _ = writeln!(io::stderr(), "{}", text::single_line(line));
 }
 
+/// Standard output for a protocol: JSON for a program, whose strings are data and pass unchanged.
+#[cfg(feature = "lsp")]
+pub fn protocol_output() -> impl Write {
+    BufWriter::new(io::stdout().lock())
+}
+
 /// Prints lines to standard error.
 pub fn print_warnings(lines: &str) {
     let _ = io::stderr().write_all(text::paragraph(lines).as_bytes());
@@ -72,7 +78,10 @@ pub fn print_script(text: &str) -> Result<(), CommandError> {
 }
 
 fn print(text: &str) -> Result<(), CommandError> {
-    written(io::stdout().write_all(text.as_bytes()))
+    let mut out = io::stdout();
+    // A last line without a line break would only be written at the end of the process, without a message
+    // if that fails.
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Prints diagnostics to standard output. Formats sanitize the texts themselves, because they may

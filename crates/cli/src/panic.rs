@@ -1,7 +1,9 @@
-//! A panic is a bug in evalrig: it is reported, and ends the process and all programs that it runs.
+//! A panic is a bug in evalrig: it is reported, and ends the process and all programs that it runs. Only
+//! the language server goes on.
 
 use std::panic;
 use std::process::exit;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use evalrig_run::session::kill_programs;
 
@@ -18,15 +20,30 @@ const REPORT: &str = concat!(
     "/issues"
 );
 
+/// Whether a panic may be caught where it happens.
+static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
+
 /// A panic on any thread ends the process: half of a run cannot be trusted.
 pub fn end_programs_on_panic() {
     let show = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        if IS_CAUGHT.load(Ordering::SeqCst) {
+            show(info);
+            print_message(REPORT);
+            return;
+        }
         kill_programs();
         show(info);
         print_message(REPORT);
         exit(EXIT_CODE);
     }));
+}
+
+/// From now on a panic is only reported. For a server that runs no programs and answers one message after
+/// another: it catches the panic, and the next message may well succeed.
+#[cfg(feature = "lsp")]
+pub fn go_on_after_panic() {
+    IS_CAUGHT.store(true, Ordering::SeqCst);
 }
 
 /// Panics once the file that `EVALRIG_TEST_PANIC` names exists. Only in debug builds, for tests.

@@ -17,6 +17,9 @@ use crate::output::{self, print_status};
 /// At most this many running cases have their own line.
 const LINES: usize = 8;
 
+/// The same for workers.
+const WORKER_LINES: usize = 16;
+
 /// Interval between lines without a terminal.
 const EVERY: Duration = Duration::from_secs(10);
 
@@ -89,6 +92,10 @@ struct Bars {
     whole: ProgressBar,
     totals: RunTotals,
     running: BTreeMap<usize, Running>,
+    /// The workers of a queue. Those beyond the first have no line.
+    workers: BTreeMap<Arc<str>, Option<ProgressBar>>,
+    /// `and 4 more workers`.
+    more_workers: Option<ProgressBar>,
 }
 
 struct Running {
@@ -106,7 +113,14 @@ impl Bars {
             whole.set_style(style.progress_chars("━╸─"));
         }
         whole.enable_steady_tick(Duration::from_millis(200));
-        Self { all, whole, totals: RunTotals::default(), running: BTreeMap::new() }
+        Self {
+            all,
+            whole,
+            totals: RunTotals::default(),
+            running: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            more_workers: None,
+        }
     }
 
     fn hear(&mut self, event: &Event) {
@@ -116,6 +130,7 @@ impl Bars {
             Event::Retrying { case, reason, seconds } => self.retry(*case, reason, *seconds),
             Event::Finished { case, row } => self.finish(*case, row),
             Event::StopRequested => {}
+            Event::Worker { name, text } => self.worker(name, text.as_deref()),
             Event::Warning(text) => {
                 let _ = self.all.println(format!("warning: {}", text::single_line(text)));
             }
@@ -123,6 +138,45 @@ impl Bars {
                 let _ = self.all.println(format!("stopping: {}", text::single_line(reason)));
             }
         }
+    }
+
+    fn worker(&mut self, name: &Arc<str>, text: Option<&str>) {
+        let lines = |bars: &Self| bars.workers.values().flatten().count();
+        if let Some(text) = text {
+            let label = text::single_line(&format!("{name}: {text}"));
+            let has_line = lines(self) < WORKER_LINES;
+            match self.workers.get(name) {
+                Some(Some(line)) => line.set_message(label),
+                // It gets one that became free.
+                Some(None) | None => {
+                    let line = has_line.then(|| self.line(&label));
+                    self.workers.insert(Arc::clone(name), line);
+                }
+            }
+        } else if let Some(Some(line)) = self.workers.remove(name) {
+            self.remove_line(&line);
+        }
+        let more = self.workers.len() - lines(self);
+        self.show_more_workers(more);
+    }
+
+    fn show_more_workers(&mut self, more: usize) {
+        if more == 0 {
+            if let Some(line) = self.more_workers.take() {
+                self.remove_line(&line);
+            }
+            return;
+        }
+        let label = format!("and {}", text::numbers::counted_noun(more, "more worker"));
+        match &self.more_workers {
+            Some(line) => line.set_message(label),
+            None => self.more_workers = Some(self.line(&label)),
+        }
+    }
+
+    fn remove_line(&self, line: &ProgressBar) {
+        line.finish_and_clear();
+        self.all.remove(line);
     }
 
     fn start(&mut self, case: usize, label: &Arc<str>) {
@@ -151,8 +205,7 @@ impl Bars {
 
     fn finish(&mut self, case: usize, row: &Row) {
         if let Some(Running { line: Some(line), .. }) = self.running.remove(&case) {
-            line.finish_and_clear();
-            self.all.remove(&line);
+            self.remove_line(&line);
             // The line goes to the case that has waited longest for one.
             let next = self.running.iter().find(|(_, one)| one.line.is_none());
             if let Some((waiting, label)) = next.map(|(at, one)| (*at, Arc::clone(&one.label))) {
@@ -201,7 +254,32 @@ impl Lines {
             }
             Event::Warning(text) => print_status(&format!("warning: {text}")),
             Event::Stopping(reason) => print_status(&format!("stopping: {reason}")),
-            Event::Started { .. } | Event::StopRequested => {}
+            Event::Started { .. } | Event::Worker { .. } | Event::StopRequested => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_without_a_line_are_counted_and_get_one_that_becomes_free() {
+        let mut bars = Bars::new(1);
+        let more = |bars: &Bars| bars.more_workers.as_ref().map(ProgressBar::message);
+        let name = |number: usize| -> Arc<str> { format!("w{number:02}").into() };
+        for number in 0..WORKER_LINES {
+            bars.worker(&name(number), Some("1 of 4 running"));
+        }
+        assert_eq!(more(&bars), None);
+        bars.worker(&name(20), Some("idle"));
+        assert_eq!(more(&bars).as_deref(), Some("and 1 more worker"));
+        bars.worker(&name(21), Some("idle"));
+        assert_eq!(more(&bars).as_deref(), Some("and 2 more workers"));
+        bars.worker(&name(3), None);
+        bars.worker(&name(21), Some("busy"));
+        assert_eq!(more(&bars).as_deref(), Some("and 1 more worker"));
+        bars.worker(&name(20), None);
+        assert_eq!(more(&bars), None);
     }
 }

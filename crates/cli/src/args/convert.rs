@@ -17,6 +17,10 @@ pub struct Convert {
     /// A file of another tool, an evals.json, a directory of cases, a `.co/evals` record or the whole
     /// store; or a workspace of skill-creator, an iteration or a benchmark.json.
     pub file: String,
+    /// Further answers of the OpenAI Evals API that belong to the same eval: its runs, their output items, or
+    /// a file of items.
+    #[arg(value_name = "FILE")]
+    pub more: Vec<String>,
     /// The format of the file [default: recognised by its keys].
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(format_names()))]
     pub from: Option<String>,

@@ -1,5 +1,6 @@
-//! `--failed RESULTS` and `--resume RESULTS`: the value may follow after a space. Both options work
-//! without a value, and suites may follow them, so only a word that names results is taken as one.
+//! `--failed RESULTS`, `--resume RESULTS` and `--rounds R`: the value may follow after a space. These
+//! options work without a value, and suites may follow them, so only a word that names results, or is
+//! a number, is taken as one.
 
 use std::ffi::OsString;
 
@@ -7,6 +8,7 @@ use camino::Utf8PathBuf;
 use evalrig_run::session::{LoadOptions, names_results};
 
 const OPTIONS: [&str; 2] = ["--failed", "--resume"];
+const ROUNDS: &str = "--rounds";
 
 /// The command line with such a value joined to its option by `=`.
 pub(super) fn joined(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
@@ -26,8 +28,14 @@ fn joined_where(
     let mut is_over = false;
     for word in words {
         is_over |= word == "--";
-        let option = joined.last().and_then(|last| OPTIONS.iter().find(|option| *option == last));
-        let value = word.to_str().filter(|text| !text.starts_with('-') && is_results(text));
+        let before = joined.last();
+        let option = OPTIONS.iter().chain([&ROUNDS]).find(|one| before.is_some_and(|b| b == *one));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let fits = |text: &str| match option {
+            Some(&ROUNDS) => is_number(text),
+            _ => !text.starts_with('-') && is_results(text),
+        };
+        let value = word.to_str().filter(|text| fits(text));
         match (option, value) {
             (Some(option), Some(value)) if !is_over => {
                 let whole = format!("{option}={value}");
@@ -56,6 +64,7 @@ mod tests {
             ("run --failed out.jsonl evals", "run --failed=out.jsonl evals"),
             ("run --resume latest", "run --resume=latest"),
             ("run --failed=out.jsonl more.jsonl", "run --failed=out.jsonl more.jsonl"),
+            ("run --rounds 4 evals", "run --rounds=4 evals"),
         ] {
             assert_eq!(joined_text(typed), read);
         }
@@ -66,6 +75,7 @@ mod tests {
         for typed in [
             "run --failed",
             "run --failed EVAL.yaml",
+            "run --rounds evals",
             "run --failed --output out.jsonl",
             "run evals --failed -q",
             "run -- --failed out.jsonl",

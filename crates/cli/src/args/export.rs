@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::LOADING;
+use super::{LOADING, Loading};
 
 #[derive(Debug, Args)]
 pub struct Export {
@@ -18,6 +18,30 @@ pub enum ExportKind {
         after_help = "Example: evalrig export skill-creator latest -o csv-workspace/iteration-1"
     )]
     SkillCreator(ExportSkillCreator),
+    /// Write tests whose checks are on files as task directories of Harbor.
+    #[command(after_help = "Example: evalrig export harbor evals/EVAL.yaml -o tasks")]
+    Harbor(ExportHarbor),
+}
+
+#[derive(Debug, Args)]
+pub struct ExportHarbor {
+    /// A suite.
+    #[arg(value_name = "SUITE")]
+    pub suite: String,
+    /// The directory to write: one directory per test. It must not exist or be empty.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: String,
+    /// Replace what an earlier export wrote to the directory.
+    #[arg(long)]
+    pub force: bool,
+    /// Write nothing and exit with 1 if anything would be lost.
+    #[arg(long)]
+    pub deny_loss: bool,
+    /// Write a list of what is lost to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub loss_report: Option<String>,
+    #[command(flatten)]
+    pub loading: Loading,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use evalrig_core::compare::MOST_ROUNDS;
+use evalrig_core::model::KeepRule;
 use evalrig_run::setting::SandboxName;
 
 use super::{LOADING, Loading, Profile, RunLogOptions};
@@ -32,6 +34,10 @@ pub struct Run {
     /// Confine the processes of every target: none, home, bwrap, podman or docker.
     #[arg(long, value_name = "KIND", value_parser = sandbox_name())]
     pub sandbox: Option<SandboxName>,
+    /// Keep the workspaces of cases: never, failed (and errored) or always [default: `keep` of the
+    /// workspace, else failed].
+    #[arg(long, value_name = "WHEN", value_parser = keep_rule())]
+    pub keep_workspaces: Option<KeepRule>,
     /// Run tests whose id matches; `!GLOB` excludes; repeatable.
     #[arg(short, long, value_name = "GLOB")]
     pub filter: Vec<String>,
@@ -41,6 +47,13 @@ pub struct Run {
     /// Run each test N times, instead of as often as the suite says.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub trials: Option<u32>,
+    /// Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms
+    /// have a verdict [default: as many as there are trials].
+    #[arg(long, value_name = "R", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = rounds, conflicts_with_all = ["shard", "failed", "watch", "fail_fast"], help_heading = COMPARISON)]
+    pub rounds: Option<u32>,
+    /// With --rounds: stop as well when a verdict has become unlikely.
+    #[arg(long, requires = "rounds", help_heading = COMPARISON)]
+    pub futility: bool,
     /// Run N cases at once [default: one per core; four per core for HTTP targets].
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
@@ -99,6 +112,9 @@ pub struct Run {
     /// Stop when targets and judges have cost this much.
     #[arg(long, value_name = "USD", value_parser = amount, help_heading = LIMITS)]
     pub budget_usd: Option<f64>,
+    #[cfg(feature = "queue")]
+    #[command(flatten)]
+    pub queueing: super::Queueing,
     #[command(flatten)]
     pub grading: Grading,
     #[command(flatten)]
@@ -222,6 +238,9 @@ pub struct ReportRun {
     /// Share of a test's trials that must pass.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = 1.0)]
     pub pass_trials: f64,
+    /// Compare the other arms with this one [default: the baseline arm of the run].
+    #[arg(long, value_name = "ARM", help_heading = COMPARISON)]
+    pub baseline_arm: Option<String>,
     #[command(flatten)]
     pub against: Against,
     /// Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse,
@@ -300,6 +319,7 @@ pub enum MeasureOption {
 pub(super) const RUN_HELP: &str = "\
 Example: evalrig run evals -t claude --report junit=junit.xml
 Example: evalrig run evals -n 5 --baseline main.jsonl --gate
+Example: evalrig run evals --rounds=4 --baseline latest --gate
 
 Exit codes:
   0  every test passed; with --gate: equivalent to the baseline, better or not worse
@@ -325,21 +345,21 @@ Exit codes:
 /// Names the newest results file.
 pub const LATEST: &str = evalrig_run::session::LATEST;
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number of at least 1".to_owned()),
         Ok(number) => Ok(number),
     }
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
         _ => Err("expected a number above 0 and at most 1".to_owned()),
     }
 }
 
-fn amount(text: &str) -> Result<f64, String> {
+pub(super) fn amount(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("expected a number above 0".to_owned()),
@@ -353,6 +373,20 @@ fn report_help() -> String {
         text += &format!("\n  {:<9} {}", report.name, report.doc);
     }
     text
+}
+
+/// Without a number 0: as many as there are trials.
+fn rounds(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(number) if (2..=MOST_ROUNDS).contains(&number) => Ok(number),
+        _ if text.is_empty() => Ok(0),
+        _ => Err(format!("expected a whole number from 2 to {MOST_ROUNDS}")),
+    }
+}
+
+fn keep_rule() -> impl TypedValueParser<Value = KeepRule> {
+    PossibleValuesParser::new(KeepRule::WORDS)
+        .map(|word| KeepRule::parse(&word).expect("clap accepts these words only"))
 }
 
 fn sandbox_name() -> impl TypedValueParser<Value = SandboxName> {

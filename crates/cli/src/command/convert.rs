@@ -8,11 +8,13 @@ mod records;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Severity};
 use evalrig_core::export;
-use evalrig_core::model::Suite;
+use evalrig_core::import::task_files;
+use evalrig_core::model::{Loss, Suite};
 use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, holds_cases, load};
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
@@ -25,14 +27,21 @@ use crate::args::{CO_EVALS, Convert, EVALS_JSON};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::{print_error_findings, print_message, print_text};
+use crate::loss::Losses;
+use crate::output::{print_error_findings, print_message, print_text, print_warnings};
 use crate::render::{self, Findings, format_named};
+
+/// Diagnostics about parts of a case that have no counterpart in a suite.
+const LOST: [&str; 2] = ["plugin-eval-loss", "unknown-field"];
 
 pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
     let path = context.absolute(&args.file);
     if Disk.kind(&path).is_none() {
         return Err(CommandError::CouldNotStart(format!("`{}` does not exist", args.file)));
+    }
+    if !args.more.is_empty() {
+        return run_together(context, args, &path);
     }
     let is_case_directory = holds_cases(&Disk, &path);
     if is_case_directory {
@@ -41,22 +50,47 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
     if args.from.is_none() && is_history(&path) {
         return history::run(context, args, &path);
     }
+    let tasks = task_files(&Disk, &path);
     match args.from.as_deref() {
         Some(EVALS_JSON) => return run_evals_json(context, args, &path),
-        Some(CO_EVALS) | None => {
+        Some(CO_EVALS) | None if tasks.is_empty() => {
             if let Some(logged) = records::source(&path) {
                 return records::run(context, args, &logged);
             }
         }
-        Some(_) => {}
+        _ => {}
     }
     if args.from.as_deref() == Some(CO_EVALS) {
         let message = format!("`{}` is neither a record nor a `.co/evals` directory", args.file);
         return Err(CommandError::CouldNotStart(message));
     }
-    match foreign::choose(context, args, &path)? {
+    let mut files = tasks.into_iter();
+    let first = files.next();
+    let found = first.as_ref().map_or(foreign::TaskFiles::None, |_| foreign::TaskFiles::Found);
+    let path = first.unwrap_or(path);
+    let others: Vec<Utf8PathBuf> = files.collect();
+    match foreign::choose(context, args, &path, found)? {
         foreign::Choice::EvalsJson => run_evals_json(context, args, &path),
-        foreign::Choice::Format(format) => foreign::run(context, args, &path, format),
+        foreign::Choice::Format(format) => foreign::run(context, args, &path, &others, format),
+    }
+}
+
+/// Several files that make one suite.
+fn run_together(context: &Context, args: &Convert, path: &Utf8Path) -> Result<Exit, CommandError> {
+    let others: Vec<Utf8PathBuf> = args.more.iter().map(|file| context.absolute(file)).collect();
+    if let Some((file, _)) =
+        args.more.iter().zip(&others).find(|(_, path)| Disk.kind(path) != Some(EntryKind::File))
+    {
+        return Err(CommandError::CouldNotStart(format!("`{file}` is not a file")));
+    }
+    match foreign::choose(context, args, path, foreign::TaskFiles::None)? {
+        foreign::Choice::Format(format) if format.name == "openai-evals" => {
+            foreign::run(context, args, path, &others, format)
+        }
+        _ => Err(CommandError::CouldNotStart(format!(
+            "`{}` is one file too many: only answers of the OpenAI Evals API are converted together",
+            args.more[0]
+        ))),
     }
 }
 
@@ -91,6 +125,21 @@ fn run_evals_json(
             "`{}` cannot be expressed as a suite; nothing was written",
             args.file
         )));
+    }
+    let list = first.losses(suite);
+    let losses = Losses {
+        list: &list,
+        sources: first.findings.sources(),
+        secrets,
+        working_directory: &context.working_directory,
+    };
+    foreign::save_losses(context, args, &losses)?;
+    if args.deny_loss && !list.is_empty() {
+        if context.global.quiet {
+            print_warnings(&losses.to_lines());
+        }
+        print_message("nothing was written: `--deny-loss` is set");
+        return Ok(Exit::Failure);
     }
     output.write(context, &suite.name, suite.tests.len(), &text)?;
     if !context.global.quiet {
@@ -165,6 +214,23 @@ impl Reading {
         if let Some(format) = format_named("full", context.error_look()) {
             print_error_findings(&*format, &findings);
         }
+    }
+
+    /// What the suite leaves out. Reading has reported it; an evals.json loses nothing.
+    fn losses(&self, suite: &Suite) -> Vec<Loss> {
+        let id = |position: u32| {
+            let test = suite.tests.iter().find(|test| test.position == position)?;
+            Some(Arc::new(test.id.clone()))
+        };
+        let found = self.findings.diagnostics().iter();
+        let found = found.filter(|one| LOST.contains(&one.code.name));
+        let loss = |one: &Diagnostic| Loss {
+            kind: one.code.name,
+            test: one.test.and_then(id),
+            message: one.message.clone().into(),
+            span: one.span,
+        };
+        found.map(loss).collect()
     }
 
     /// The number of errors by name.

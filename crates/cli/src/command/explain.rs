@@ -1,41 +1,22 @@
 //! `explain`: prints the documentation of diagnostics, assertion types, providers and formats.
 
-use evalrig_core::assertion::{
-    AssertionKind, COMMON_FIELDS, KINDS, TOOL_FAMILIES, kind_named, tools_page,
-};
-use evalrig_core::codes::all_codes;
-use evalrig_core::diagnostic::{Code, did_you_mean};
-use evalrig_core::import::{FORMATS, ImportFormat, format_named};
+use evalrig_core::assertion::{KINDS, TOOL_FAMILIES};
+use evalrig_core::diagnostic::did_you_mean;
+use evalrig_core::import::FORMATS;
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::syntax::fields::Field;
-use evalrig_run::provider::{PROVIDERS, Provider, provider_named};
-use evalrig_run::setting::TARGET_FIELDS;
+use evalrig_run::provider::PROVIDERS;
+use evalrig_run::topic::{TOOLS, TOOLS_DOC, Topic, every_code, topics, topics_named};
 
 use crate::args::{Explain, TextOrJson};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::{print_json, print_text};
 
-/// Something that has documentation.
-#[derive(Debug, Clone, Copy)]
-enum Topic {
-    Diagnostic(&'static Code),
-    Assertion(&'static AssertionKind),
-    Provider(&'static Provider),
-    /// The canonical names of tools.
-    Tools,
-    Format(&'static ImportFormat),
-}
-
-const TOOLS: &str = "tools";
-
-/// The first sentence of the page on tools, for the index.
-const TOOLS_DOC: &str = "Names of tools that fit every agent.";
-
 pub fn run(args: &Explain) -> Result<Exit, CommandError> {
     let found = match &args.name {
         None => topics(),
-        Some(name) => named(name),
+        Some(name) => topics_named(name),
     };
     if let (Some(name), true) = (&args.name, found.is_empty()) {
         return Err(CommandError::CouldNotStart(unknown(name)));
@@ -51,119 +32,12 @@ pub fn run(args: &Explain) -> Result<Exit, CommandError> {
     Ok(Exit::Success)
 }
 
-fn codes() -> Vec<&'static Code> {
-    let mut codes: Vec<&'static Code> = all_codes().chain(evalrig_run::codes()).collect();
-    codes.sort_by_key(|code| code.name);
-    codes
-}
-
-fn topics() -> Vec<Topic> {
-    let diagnostics = codes().into_iter().map(Topic::Diagnostic);
-    let assertions = KINDS.iter().copied().map(Topic::Assertion);
-    let providers = PROVIDERS.iter().copied().map(Topic::Provider);
-    let formats = FORMATS.iter().copied().map(Topic::Format);
-    assertions.chain(providers).chain(formats).chain([Topic::Tools]).chain(diagnostics).collect()
-}
-
-fn named(name: &str) -> Vec<Topic> {
-    // Suites may spell type names with `_`; here that works for every name.
-    let name = name.trim().to_lowercase().replace('_', "-");
-    let mut found: Vec<Topic> = Vec::new();
-    found.extend(kind_named(&name).map(Topic::Assertion));
-    found.extend(provider_named(&name).map(Topic::Provider));
-    found.extend(format_named(&name).map(Topic::Format));
-    found.extend(codes().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));
-    found.extend((name == TOOLS).then_some(Topic::Tools));
-    found
-}
-
 fn unknown(name: &str) -> String {
     let known: Vec<&str> = topics().iter().map(Topic::name).collect();
     match did_you_mean(&name.to_lowercase(), known) {
         Some(near) => format!("nothing is named `{name}`; did you mean `{near}`?"),
         None => format!("nothing is named `{name}`; `evalrig explain` lists everything"),
     }
-}
-
-impl Topic {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Diagnostic(code) => code.name,
-            Self::Assertion(kind) => kind.name,
-            Self::Provider(provider) => provider.name,
-            Self::Tools => TOOLS,
-            Self::Format(format) => format.name,
-        }
-    }
-
-    fn doc(&self) -> &'static str {
-        match self {
-            Self::Diagnostic(code) => code.doc,
-            Self::Assertion(kind) => kind.doc,
-            Self::Provider(provider) => provider.doc,
-            Self::Tools => TOOLS_DOC,
-            Self::Format(format) => format.doc,
-        }
-    }
-
-    fn page(&self) -> String {
-        let name = self.name();
-        let doc = self.doc().trim();
-        match self {
-            Self::Diagnostic(code) => format!(
-                "# {name}\n\n{} ({}).\n\n{doc}\n",
-                capitalised(code.level.sentence()),
-                code.family.word()
-            ),
-            Self::Assertion(kind) => {
-                let also = match kind.aliases {
-                    [] => String::new(),
-                    names => format!(" Also written {}.", quoted(names)),
-                };
-                let own = options("Options", kind.fields);
-                let common = options("Options of every assertion", COMMON_FIELDS);
-                format!("# {name}\n\nAssertion type.{also}\n\n{doc}\n\n{own}{common}")
-            }
-            Self::Provider(provider) => {
-                let own = options("Options", provider.fields);
-                let common = options("Options of every target", TARGET_FIELDS);
-                format!("# {name}\n\nTarget provider.\n\n{doc}\n\n{own}{common}")
-            }
-            Self::Tools => format!("# {name}\n\n{doc}\n\n{}", tools_page()),
-            Self::Format(_) => {
-                let command = format!("`evalrig convert FILE --from {name} -o EVAL.yaml`");
-                format!("# {name}\n\nFormat of `convert`: {command}.\n\n{doc}\n")
-            }
-        }
-    }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => String::new(),
-    }
-}
-
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn options(title: &str, fields: &[Field]) -> String {
-    if fields.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("## {title}\n\n");
-    for field in fields {
-        let mark = if field.required { " (required)" } else { "" };
-        let also = match field.also {
-            [] => String::new(),
-            names => format!(" (also {})", quoted(names)),
-        };
-        text.push_str(&format!("- `{}`{mark}{also}: {}\n", field.name, field.doc));
-    }
-    text + "\n"
 }
 
 fn index() -> String {
@@ -182,7 +56,7 @@ fn index() -> String {
     text.push_str("\n# Other\n\n");
     text.push_str(&entry(TOOLS, TOOLS_DOC));
     text.push_str("\n# Diagnostics\n\n");
-    for code in codes() {
+    for code in every_code() {
         text.push_str(&entry(code.name, code.doc));
     }
     text + "\n`evalrig explain NAME` prints the whole page.\n"
@@ -190,9 +64,14 @@ fn index() -> String {
 
 /// A name and the first sentence of its documentation.
 fn entry(name: &str, doc: &str) -> String {
-    let paragraph = doc.trim().split("\n\n").next().unwrap_or("").replace('\n', " ");
+    format!("{name:<28} {}\n", first_sentence(doc))
+}
+
+pub(crate) fn first_sentence(doc: &str) -> String {
+    let mut paragraph = doc.trim().split("\n\n").next().unwrap_or("").replace('\n', " ");
     let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
-    format!("{name:<28} {}\n", &paragraph[..end])
+    paragraph.truncate(end);
+    paragraph
 }
 
 fn as_json(topics: &[Topic]) -> String {

@@ -1,5 +1,6 @@
-//! `export`: writes results in the formats of other tools. One file per kind.
+//! `export`: writes suites and results in the formats of other tools. One file per kind.
 
+mod harbor;
 mod skill_creator;
 
 use crate::args::{Export, ExportKind};
@@ -9,6 +10,7 @@ use crate::exit::Exit;
 
 pub fn run(context: &Context, args: &Export) -> Result<Exit, CommandError> {
     match &args.kind {
+        ExportKind::Harbor(args) => harbor::run(context, args),
         ExportKind::SkillCreator(args) => skill_creator::run(context, args),
     }
 }

@@ -2,14 +2,17 @@
 //! workflow. Nothing that exists is changed.
 
 mod agent;
+mod example;
 mod skill;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::read::{FoundSuite, repository_root};
 use evalrig_core::source::Reach;
-use evalrig_run::disk::{Access, Disk, create_directory_of, create_new, read_whole};
+use evalrig_run::disk::{
+    Access, Disk, WritePath, create_directories, create_directory_of, create_new, read_whole,
+};
 
-use crate::args::{CiSystem, Init, InitAgent};
+use crate::args::{CiSystem, Init, InitAgent, parse_run};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -49,19 +52,33 @@ pub fn run(context: &Context, args: &Init) -> Result<Exit, CommandError> {
         return Err(CommandError::CouldNotStart(format!("`{shown}` is not a directory")));
     }
     let place = InitPlace::look(&directory);
-    let agent = place.agent(args.target);
-    let files: Vec<NewFile> =
-        place.files(agent, args.ci).into_iter().filter(|file| !file.path.exists()).collect();
+    if args.example.is_some() && (place.has_suites || place.has_targets) {
+        return Err(CommandError::CouldNotStart(format!(
+            "`{shown}` has suites or targets already; name another directory for the example"
+        )));
+    }
+    let agent = if args.example.is_some() { None } else { place.agent(args.target) };
+    let files = place.files(agent, args).into_iter().filter(|file| !file.path.exists());
+    let files: Vec<NewFile> = files.collect();
     for file in &files {
-        create(&file.path, &file.content).map_err(|error| {
+        create(&place, &file.path, &file.content).map_err(|error| {
             CommandError::cannot_write(context.shown(&file.path).as_str(), &error)
         })?;
     }
     let mut text = written(context, &files);
     text += &place.notes(agent, &files);
-    text += &next_steps(args.directory.as_deref(), &place, agent);
+    let is_greeting = agent.is_none() && args.example.is_none() && !place.has_targets;
+    if !args.run {
+        text += &next_steps(args.directory.as_deref(), is_greeting);
+    }
     print_text(&text)?;
-    Ok(Exit::Success)
+    if !args.run {
+        return Ok(Exit::Success);
+    }
+    match parse_run(shown).map_err(CommandError::Config)? {
+        Some(args) => super::run::run(context, &args),
+        None => Err(CommandError::CouldNotStart(format!("`{shown}` cannot be run"))),
+    }
 }
 
 /// What is in the directory already.
@@ -92,7 +109,23 @@ impl InitPlace {
     }
 
     /// The files that belong here, whether they exist or not.
-    fn files(&self, agent: Option<InitAgent>, ci: Option<CiSystem>) -> Vec<NewFile> {
+    fn files(&self, agent: Option<InitAgent>, args: &Init) -> Vec<NewFile> {
+        let mut files = match args.example {
+            Some(example) => example.files(&self.directory),
+            None => self.suite_and_targets(agent),
+        };
+        let mut add = |path: Utf8PathBuf, content: &str, what| {
+            files.push(NewFile { path, content: content.to_owned(), what });
+        };
+        add(self.root.join(".gitignore"), GITIGNORE, "keeps results and keys out of git");
+        if let Some(CiSystem::Github) = args.ci {
+            let workflow = self.root.join(".github/workflows/evals.yml");
+            add(workflow, WORKFLOW, "checks and runs the suites on GitHub");
+        }
+        files
+    }
+
+    fn suite_and_targets(&self, agent: Option<InitAgent>) -> Vec<NewFile> {
         let mut files = Vec::new();
         let mut add = |path: Utf8PathBuf, content: String, what| {
             files.push(NewFile { path, content, what });
@@ -111,12 +144,6 @@ impl InitPlace {
         add(self.directory.join(TARGETS), format!("{TARGETS_MODELINE}{targets}"), what);
         if agent == Some(InitAgent::Python) && python_program(&self.directory).is_none() {
             add(self.directory.join(STARTER.0), STARTER.1.to_owned(), "an agent to start from");
-        }
-        let ignore = "keeps results and keys out of git";
-        add(self.root.join(".gitignore"), GITIGNORE.to_owned(), ignore);
-        if let Some(CiSystem::Github) = ci {
-            let workflow = self.root.join(".github/workflows/evals.yml");
-            add(workflow, WORKFLOW.to_owned(), "checks and runs the suites on GitHub");
         }
         files
     }
@@ -157,18 +184,23 @@ fn written(context: &Context, files: &[NewFile]) -> String {
     lines.map(|(name, file)| format!("wrote {name:<width$}  {}\n", file.what)).collect()
 }
 
-/// Fails if the file has appeared in the meantime.
-fn create(path: &Utf8Path, content: &str) -> std::io::Result<()> {
+/// Fails if the file has appeared in the meantime, and at links that lead out of the repository.
+fn create(place: &InitPlace, path: &Utf8Path, content: &str) -> std::io::Result<()> {
+    create_directories(&place.directory, Access::Shared)?;
+    let is_in_root = path.starts_with(&place.root);
+    let root = if is_in_root { &place.root } else { &place.directory };
+    let path = WritePath::inside(root, path);
     create_directory_of(path, Access::Shared)?;
     create_new(path, content.as_bytes(), Access::Shared)
 }
 
-fn next_steps(directory: Option<&str>, place: &InitPlace, agent: Option<InitAgent>) -> String {
+/// `is_greeting`: the suite is the one of `init`, in which a test fails.
+fn next_steps(directory: Option<&str>, is_greeting: bool) -> String {
     let on = directory.map(|directory| format!(" {directory}")).unwrap_or_default();
     let run = format!("evalrig run{on}");
     let validate = format!("evalrig validate{on}");
     let width = validate.chars().count();
-    let is_mock = agent.is_none() && !place.has_targets;
-    let result = if is_mock { "run the tests; one fails and shows why" } else { "run the tests" };
+    let result =
+        if is_greeting { "run the tests; one fails and shows why" } else { "run the tests" };
     format!("\nnext:\n  {run:<width$}  {result}\n  {validate}  check the files\n")
 }

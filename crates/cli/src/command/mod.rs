@@ -8,19 +8,30 @@ mod explain;
 mod export;
 mod grade;
 mod init;
+mod judge;
 mod list;
 mod log;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod mutate;
 mod notice;
+#[cfg(feature = "queue")]
+mod queue;
 mod report;
 mod run;
 mod schema;
 mod show;
+mod stats;
 mod suite;
 mod transpile;
 mod validate;
 #[cfg(feature = "view")]
 mod view;
+#[cfg(feature = "queue")]
+mod worker;
 
 use evalrig_core::secrets::Secrets;
 use evalrig_run::session::SessionError;
@@ -54,6 +65,13 @@ pub fn run(parsed: ParsedArguments) -> Exit {
         #[cfg(feature = "view")]
         Command::View(args) => view::run(&context, &args),
         Command::Grade(args) => grade::run(&context, &args),
+        Command::Judge(args) => judge::run(&context, &args),
+        Command::Mutate(args) => mutate::run(&context, &args),
+        Command::Stats(args) => stats::run(&context, &args),
+        #[cfg(feature = "queue")]
+        Command::Worker(args) => worker::run(&context, &args),
+        #[cfg(feature = "queue")]
+        Command::Queue(args) => queue::run(&context, &args),
         Command::Log(args) => log::run(&context, &args),
         Command::Explain(args) => explain::run(&args),
         Command::List(args) => list::run(&context, &args),
@@ -62,6 +80,10 @@ pub fn run(parsed: ParsedArguments) -> Exit {
         Command::Transpile(args) => transpile::run(&context, &args),
         Command::Export(args) => export::run(&context, &args),
         Command::Config(args) => config::run(&context, &args),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => lsp::run(&args),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(&context, &args),
         Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&context, &args),

@@ -20,6 +20,7 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
         loading,
         results,
         exit_rule: exit_rule(args.pass_trials, args.allow_borderline),
+        baseline_arm: args.baseline_arm.clone(),
         baseline: baseline(&args.against, args.gate),
         reports: reports(context, &args.reports, None),
     };

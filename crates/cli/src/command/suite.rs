@@ -1,12 +1,15 @@
 //! Loading one suite for commands that work on its tests.
 
+use camino::Utf8Path;
 use evalrig_core::diagnostic::{Diagnostic, Severity};
+use evalrig_core::import::{DirectReading, DirectRequest};
 use evalrig_core::model::Suite;
 use evalrig_core::read::{
-    self, CollectTests, Findings as ReadFindings, FoundSuite, LoadError, LoadRequest, Sink,
+    self, CollectTests, Findings as ReadFindings, FoundSuite, LoadError, LoadRequest, Origin, Sink,
 };
+use evalrig_core::reader::ReadPolicy;
 use evalrig_core::secrets::Secrets;
-use evalrig_core::source::Sources;
+use evalrig_core::source::{Files, Sources};
 
 use crate::args::Loading;
 use crate::context::Context;
@@ -58,10 +61,22 @@ pub fn read(
 ) -> Result<Option<Read>, CommandError> {
     let limits = context.limits(loading);
     let root = context.root(loading, &one.path);
-    let request = LoadRequest::new(context.world(), &limits, &one.path, &root).origin(one.origin);
     let mut findings = ReadFindings::new();
     let directory = one.path.parent().unwrap_or(&one.path);
     findings.add_secrets(known_secrets(&context.load_options(loading), directory));
+    let world = context.world();
+    let direct = match direct_reading(context, world.files, one, &root, &limits, &mut findings) {
+        DirectReading::Native => None,
+        DirectReading::Converted(suite) => Some(suite),
+        DirectReading::Refused => {
+            let (sources, blocking, secrets) = findings.into_blocking();
+            show(context, &sources, blocking, &secrets);
+            return Err(CommandError::InvalidSuite);
+        }
+    };
+    let request = LoadRequest::new(world, &limits, &one.path, &root)
+        .origin(one.origin)
+        .converted(direct.as_ref().map(|suite| suite.text.as_str()));
     match read::load(&request, findings, sink).into_sound() {
         Ok(sound) => {
             let (suite, findings) = sound.into_parts();
@@ -82,6 +97,25 @@ pub fn read(
             Ok(None)
         }
     }
+}
+
+/// How a suite that was named is read, and for a file of another tool the suite that it becomes. Its
+/// providers are of no interest here.
+pub fn direct_reading(
+    context: &Context,
+    files: &dyn Files,
+    one: &FoundSuite,
+    root: &Utf8Path,
+    policy: &ReadPolicy,
+    findings: &mut ReadFindings,
+) -> DirectReading {
+    if one.origin == Origin::Found {
+        return DirectReading::Native;
+    }
+    let shown = context.shown(&one.path);
+    let (path, shown) = (one.path.as_path(), shown.as_str());
+    let request = DirectRequest { files, path, root, policy, targets: None, shown };
+    DirectReading::of(&request, findings)
 }
 
 /// Prints diagnostics to standard error.

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::io;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostic, Level, Severity};
 use evalrig_core::export::{
-    CriteriaMode, Ending, Layout, PromptMode, TranspileOptions, Transpiled, Transpiler,
+    CriteriaMode, Ending, PromptMode, TranspileOptions, Transpiled, Transpiler,
 };
 use evalrig_core::model::Test;
-use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext, skill_root};
+use evalrig_core::read::{FoundSuite, Origin, Sink, SuiteContext, enclosing_skill, skill_root};
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::Disk;
 
@@ -40,10 +40,8 @@ pub fn run(context: &Context, args: &Transpile) -> Result<Exit, CommandError> {
     let directory = one.path.parent().unwrap_or(&one.path);
     let root = context.root(&args.loading, &one.path);
     let out = args.out.as_ref().map_or(directory.to_owned(), |out| context.absolute(out));
-    let skill_root = skill_root(&out.join("evals.json"));
-    let mut options = options(args, directory, &root);
-    // With a directory per skill, paths start at each of them.
-    options.skill_root = (args.layout == Layout::Flat).then_some(&skill_root);
+    let skill_root = suite_skill_root(context, args, &one.path, &root);
+    let options = options(args, directory, &root, skill_root.as_deref());
     let mut stream = Stream(Transpiler::new(options));
     let Some(mut read) = read(context, &args.loading, &one, &mut stream)? else {
         return Err(CommandError::not_a_suite(&args.file));
@@ -85,15 +83,32 @@ impl Sink for Stream<'_> {
     }
 }
 
+/// The skill that the suite lies in: the directory with its SKILL.md, or the parent of `evals/`.
+fn suite_skill_root(
+    context: &Context,
+    args: &Transpile,
+    suite: &Utf8Path,
+    root: &Utf8Path,
+) -> Option<Utf8PathBuf> {
+    let limits = context.limits(&args.loading);
+    let skill = enclosing_skill(&Disk, suite, root, limits.reach(root));
+    let in_evals = || {
+        let found = skill_root(suite);
+        (Some(found.as_path()) != suite.parent()).then_some(found)
+    };
+    skill.map(|skill| skill.directory).or_else(in_evals)
+}
+
 fn options<'a>(
     args: &Transpile,
     directory: &'a Utf8Path,
     root: &'a Utf8Path,
+    skill_root: Option<&'a Utf8Path>,
 ) -> TranspileOptions<'a> {
     TranspileOptions {
         directory,
         root,
-        skill_root: None,
+        skill_root,
         format: args.format,
         audience: args.audience,
         layout: args.layout,

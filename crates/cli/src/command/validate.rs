@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::{Diagnostics, Severity};
+use evalrig_core::import::DirectReading;
 use evalrig_core::read::{self, DiscardTests, Findings as ReadFindings, FoundSuite, LoadRequest};
 use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
@@ -15,6 +16,7 @@ use evalrig_run::session::{LoadOptions, known_secrets};
 use evalrig_run::target::{find_targets_file, is_agentv, reach_of_found, read_targets};
 
 use crate::args::Validate;
+use crate::command::suite::direct_reading;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -117,8 +119,19 @@ impl Check {
         let root = context.root(&args.loading, &one.path);
         let known = targets.names_for(self, context, &one.path, &root, files);
         let limits = ReadPolicy { targets: known, ..context.limits(&args.loading) };
-        let request = LoadRequest::new(world, &limits, &one.path, &root).origin(one.origin);
-        let findings = std::mem::take(&mut self.findings);
+        let mut findings = std::mem::take(&mut self.findings);
+        let direct = match direct_reading(context, files, one, &root, &limits, &mut findings) {
+            DirectReading::Native => None,
+            DirectReading::Converted(suite) => Some(suite),
+            DirectReading::Refused => {
+                self.findings = findings;
+                self.files += 1;
+                return;
+            }
+        };
+        let request = LoadRequest::new(world, &limits, &one.path, &root)
+            .origin(one.origin)
+            .converted(direct.as_ref().map(|suite| suite.text.as_str()));
         let loaded = read::load(&request, findings, &mut DiscardTests);
         let is_targets_file = loaded.is_targets_file();
         if !is_targets_file {

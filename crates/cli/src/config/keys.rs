@@ -18,6 +18,12 @@ const COMMAND_LINE_ONLY: &[(&str, RefusedBecause)] = &[
     ("view", RefusedBecause::Reach),
     ("no_open", RefusedBecause::Reach),
     ("sandbox", RefusedBecause::Reach),
+    ("queue", RefusedBecause::Reach),
+    ("queue_creds", RefusedBecause::Reach),
+    ("queue_ca", RefusedBecause::Reach),
+    ("insecure", RefusedBecause::Reach),
+    ("detach", RefusedBecause::OneRun),
+    ("attach", RefusedBecause::OneRun),
     ("force", RefusedBecause::OneRun),
     ("failed", RefusedBecause::OneRun),
     ("resume", RefusedBecause::OneRun),
@@ -88,6 +94,7 @@ fn type_of(argument: &Arg) -> ConfigType {
     }
     let parsed = argument.get_value_parser().type_id();
     let numbers = [
+        TypeId::of::<u8>(),
         TypeId::of::<u16>(),
         TypeId::of::<u32>(),
         TypeId::of::<u64>(),
@@ -102,7 +109,9 @@ fn type_of(argument: &Arg) -> ConfigType {
         Some("FILE" | "DIR" | "PATHS") => ConfigType::Path(PathForm::Plain),
         Some("RUN" | "RESULTS") => ConfigType::Path(PathForm::Run),
         Some("NAME[=PATH]") => ConfigType::Path(PathForm::AfterName),
-        Some("NAME" | "GLOB" | "TAG" | "I/N" | "FORMAT" | "MEASURE" | "WHEN") => ConfigType::Text,
+        Some("NAME" | "GLOB" | "TAG" | "I/N" | "FORMAT" | "MEASURE" | "WHEN" | "TIME") => {
+            ConfigType::Text
+        }
         // A value of another kind might be a path, so it is refused until it is listed here.
         _ => ConfigType::Refused(RefusedBecause::Reach),
     }
@@ -161,6 +170,10 @@ mod tests {
         let mut expected: Vec<&str> = COMMAND_LINE_ONLY.iter().map(|(name, _)| *name).collect();
         if cfg!(not(feature = "view")) {
             expected.retain(|name| !matches!(*name, "view" | "no_open"));
+        }
+        if cfg!(not(feature = "queue")) {
+            let of_the_queue = ["queue", "queue_creds", "queue_ca", "insecure", "detach", "attach"];
+            expected.retain(|name| !of_the_queue.contains(name));
         }
         refused.sort_unstable();
         expected.sort_unstable();

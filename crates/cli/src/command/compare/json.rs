@@ -9,6 +9,9 @@ use super::Shown;
 
 pub fn comparison(shown: &Shown) -> String {
     let mut value = comparison::json(&shown.base, &shown.candidate, shown.comparison);
+    if let Some(rounds) = &shown.rounds {
+        value["rounds"] = rounds.json();
+    }
     if !shown.gaps.is_empty() {
         value["incomplete"] = json!(shown.gaps);
     }

@@ -27,6 +27,9 @@ pub fn comparison(shown: &Shown) -> String {
         }
         None => "### evalrig: nothing to compare\n\n".to_owned(),
     };
+    for line in shown.rounds.iter().flat_map(|rounds| rounds.lines()) {
+        let _ = writeln!(out, "- rounds: {}", words::cell(&line));
+    }
     for gap in &shown.gaps {
         let _ = writeln!(out, "- incomplete: {}", words::cell(gap));
     }

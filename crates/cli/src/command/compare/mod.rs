@@ -7,15 +7,16 @@ mod phrase;
 mod text;
 
 use evalrig_core::compare::{
-    CompareOptions, ComparedCase, Comparison, Measure, compare, join_disjoint_runs, selftest,
+    CompareOptions, ComparedCase, Comparison, Measure, join_disjoint_runs, selftest,
 };
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_run::report::Detail;
 use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
+use evalrig_run::report::{Detail, ReportedRounds};
+use evalrig_run::results::header_of_file;
 use evalrig_run::session::{
-    BaseRunFiles, DEFAULT_BASELINE_RUNS, LoadOptions, comparison_exit, find_all_results, find_runs,
-    gate_exit, read_answers, read_cases,
+    BaseRunFiles, DEFAULT_BASELINE_RUNS, LoadOptions, StoredCases, StoredRounds, compare_stored,
+    comparison_exit, find_all_results, find_runs, gate_exit, read_answers, read_cases,
 };
 use evalrig_run::text::paint::Paint;
 
@@ -32,6 +33,8 @@ struct Shown<'a> {
     comparison: &'a Comparison,
     /// What the runs lack, with their names.
     gaps: Vec<String>,
+    /// How the candidate's rounds went.
+    rounds: Option<ReportedRounds>,
     /// Of tests that regressed; only for people.
     answers: Vec<AnswerPair>,
 }
@@ -43,6 +46,15 @@ struct StoredSide {
     paths: Vec<Utf8PathBuf>,
     cases: Vec<ComparedCase>,
     gaps: Vec<String>,
+    /// If it is one run in rounds.
+    rounds: Option<StoredRounds>,
+}
+
+/// Of rounds, a base keeps the trials that were looked at; a candidate is looked at again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SideRole {
+    Base,
+    Candidate,
 }
 
 pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
@@ -63,8 +75,11 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
         let message = "no earlier run was found to compare with";
         return Err(CommandError::CouldNotStart(message.to_owned()));
     }
-    let base = read(context, &runs, &base)?;
-    let candidate = read(context, &[files], &candidate)?;
+    let sides = [runs, vec![files]];
+    let mut found = read_cases(&loading, &sides.concat())?;
+    let of_candidate = found.split_off(sides[0].len());
+    let base = side(context, &sides[0], found, &base, SideRole::Base);
+    let candidate = side(context, &sides[1], of_candidate, &candidate, SideRole::Candidate);
     show(context, args, [&base, &candidate], &options)
 }
 
@@ -97,7 +112,11 @@ fn show(
     [base, candidate]: [&StoredSide; 2],
     options: &CompareOptions,
 ) -> Result<Exit, CommandError> {
-    let comparison = compare(&base.cases, &candidate.cases, options);
+    let rounds = candidate.rounds.as_ref();
+    let (comparison, note) = compare_stored(&base.cases, &candidate.cases, rounds, options);
+    if let Some(note) = note.filter(|_| !context.global.quiet) {
+        print_message(&note);
+    }
     let gaps = |side: &StoredSide, name: &str| -> Vec<String> {
         side.gaps.iter().map(|text| format!("{name}: {text}")).collect()
     };
@@ -106,6 +125,7 @@ fn show(
         candidate: candidate.name.clone(),
         comparison: &comparison,
         gaps: [gaps(base, "base"), gaps(candidate, "candidate")].concat(),
+        rounds: candidate.rounds.clone().map(ReportedRounds::from),
         answers: match args.format {
             ComparisonFormat::Text if context.detail() != Detail::Quiet => {
                 let wanted = answers::wanted(&comparison, context.detail());
@@ -140,33 +160,43 @@ fn show(
     Ok(exit)
 }
 
-/// Reads runs that make up one side.
-fn read(
+/// The runs that make up one side.
+fn side(
     context: &Context,
     runs: &[BaseRunFiles],
+    found: Vec<StoredCases>,
     arguments: &[String],
-) -> Result<StoredSide, CommandError> {
-    let options = LoadOptions::new(context.working_directory.clone());
+    role: SideRole,
+) -> StoredSide {
     let mut side = StoredSide {
         name: side_name(context, runs, arguments),
         paths: runs.concat(),
         cases: Vec::new(),
         gaps: Vec::new(),
+        rounds: None,
     };
     let mut number = 0;
-    for files in runs {
-        let mut found = read_cases(&options, files, None)?;
+    for mut found in found {
         if let Some(note) = found.note.as_ref().filter(|_| !context.global.quiet) {
             print_message(note);
         }
         let count = found.runs();
+        if role == SideRole::Candidate && count > 1 && !context.global.quiet {
+            print_message(&format!(
+                "the candidate holds {count} runs; the last row of each case counts"
+            ));
+        }
+        if let (SideRole::Base, Some(rounds)) = (role, &found.rounds) {
+            found.cases = rounds.seen(&found.cases);
+        }
+        side.rounds = found.rounds.take();
         found.cases.iter_mut().for_each(|case| case.run += number);
         number += count;
         side.cases.extend(found.cases);
         side.gaps.extend(found.gaps);
     }
     join_disjoint_runs(&mut side.cases);
-    Ok(side)
+    side
 }
 
 /// The file, the files, or what was typed.
@@ -192,8 +222,14 @@ fn try_gate(
 ) -> Result<Exit, CommandError> {
     let loading = LoadOptions::new(context.working_directory.clone());
     let most = args.baseline_runs.unwrap_or(DEFAULT_BASELINE_RUNS);
-    let runs = find_runs(&loading, &args.selftest, most, &[])?;
-    let StoredSide { name, cases, gaps, .. } = read(context, &runs, &args.selftest)?;
+    let mut runs = find_runs(&loading, &args.selftest, most, &[])?;
+    // The newest run, which comes last, says what the tests mean now.
+    runs.sort_by_cached_key(|files| {
+        files.iter().filter_map(|file| header_of_file(file)).map(|header| header.timestamp).max()
+    });
+    let found = read_cases(&loading, &runs)?;
+    let StoredSide { name, cases, gaps, .. } =
+        side(context, &runs, found, &args.selftest, SideRole::Base);
     let Some(found) = selftest(&cases, options) else {
         return Err(CommandError::NothingSelected(
             "no test has two trials; run with `--trials 2` or more".to_owned(),

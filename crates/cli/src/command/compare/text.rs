@@ -38,6 +38,9 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
             let _ = writeln!(out, "{}", paint.text(&line));
         }
     }
+    for line in shown.rounds.iter().flat_map(|rounds| rounds.lines()) {
+        let _ = writeln!(out, "rounds: {}", paint.text(&line));
+    }
     let verdict = suite.judged.verdict;
     let word = paint.tone(tone(verdict), verdict.word());
     let _ = writeln!(out, "{word}: {}", words::reason(comparison, suite));

@@ -1,20 +1,22 @@
 //! `convert` from a file of another tool: chooses the format, shows what is lost, and writes the suite
 //! with the scripts and targets that it needs. Nothing is written before everything has been checked.
 
-use std::fs;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::import::{
-    Conversion, FieldMap, ImportFormat, ImportRequest, ImportedSuite, MapProposal, Opened,
+    CodeUse, Conversion, FieldMap, ImportFormat, ImportRequest, ImportedSuite, MapProposal, Opened,
     format_named,
 };
 use evalrig_core::read::{Findings as ReadFindings, is_evals_json};
 use evalrig_core::repair::Overlay;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Reach;
-use evalrig_run::disk::{Access, Disk, Durability, read_whole, write_named};
+use evalrig_run::disk::{
+    Access, Disk, Durability, WritePath, create_directories, create_directory_of, read_whole,
+    replace, write_named,
+};
 use evalrig_run::session::{known_secrets, quoted};
 use evalrig_run::target::{find_targets_file, read_targets};
 use evalrig_run::text::{shown_path, single_line};
@@ -26,7 +28,7 @@ use crate::exit::Exit;
 use crate::loss::Losses;
 use crate::output::{print_message, print_text, print_warnings};
 
-use super::{Output, Reading, Replaces, write};
+use super::{Output, Reading};
 
 /// How a file is read.
 pub(super) enum Choice {
@@ -35,20 +37,29 @@ pub(super) enum Choice {
     Format(&'static ImportFormat),
 }
 
+/// Whether a directory was named that has tasks of Harbor or Terminal-Bench.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskFiles {
+    Found,
+    None,
+}
+
 /// The format that was asked for, or that the file has.
 pub(super) fn choose(
     context: &Context,
     args: &Convert,
     path: &Utf8Path,
+    files: TaskFiles,
 ) -> Result<Choice, CommandError> {
     if let Some(format) = args.from.as_deref().and_then(format_named) {
         return Ok(Choice::Format(format));
     }
+    if let (TaskFiles::Found, Some(format)) = (files, format_named("harbor")) {
+        tell_format(context, args, format, "tasks");
+        return Ok(Choice::Format(format));
+    }
     let request = request_for(path);
-    let opened = Opened::new(&request).map_err(|endings| {
-        let message = format!("`{}` does not end in {endings}", args.file);
-        CommandError::CouldNotStart(message)
-    })?;
+    let opened = Opened::new(&request).map_err(|endings| wrong_ending(&args.file, endings))?;
     let Some(file) = &opened.file else {
         show_failure(context, opened.into_failure());
         return Err(CommandError::InvalidSuite);
@@ -56,15 +67,16 @@ pub(super) fn choose(
     let detected = opened.detect();
     match detected.as_slice() {
         [only] if !is_skill_evals(path) => {
-            if !context.global.quiet {
-                let keys: Vec<String> = only.keys.iter().map(|key| format!("`{key}`")).collect();
-                let (name, keys) = (only.format.name, keys.join(" and "));
-                print_message(&format!("reading `{}` as {name}: it has {keys}", args.file));
-            }
+            let keys: Vec<String> = only.keys.iter().map(|key| format!("`{key}`")).collect();
+            tell_format(context, args, only.format, &keys.join(" and "));
             Ok(Choice::Format(only.format))
         }
         [] | [_] if has_evals_shape(path) => Ok(Choice::EvalsJson),
         [only] => Ok(Choice::Format(only.format)),
+        // A map says that the file is a list.
+        [] if !args.map.is_empty() && MapProposal::of(file).is_some() => {
+            format_named("list").map(Choice::Format).ok_or_else(|| unrecognised(args, None))
+        }
         [] => Err(unrecognised(args, MapProposal::of(file))),
         several => {
             let names: Vec<&str> = several.iter().map(|one| one.format.name).collect();
@@ -77,14 +89,38 @@ pub(super) fn choose(
     }
 }
 
+/// Says how the file is read, and why.
+fn tell_format(context: &Context, args: &Convert, format: &ImportFormat, reason: &str) {
+    if !context.global.quiet {
+        print_message(&format!("reading `{}` as {}: it has {reason}", args.file, format.name));
+    }
+}
+
+fn wrong_ending(file: &str, endings: &str) -> CommandError {
+    let is_code = matches!(
+        Utf8Path::new(file).extension(),
+        Some("js" | "cjs" | "mjs" | "ts" | "cts" | "mts" | "py")
+    );
+    CommandError::CouldNotStart(if is_code {
+        format!(
+            "`{file}` is code, which `convert` does not run: write the configuration that it makes to a \
+             .json or .yaml file, and convert that"
+        )
+    } else {
+        format!("`{file}` does not end in {endings}")
+    })
+}
+
 fn request_for(path: &Utf8Path) -> ImportRequest<'_> {
     ImportRequest {
         files: &Disk,
         path,
+        others: &[],
         directory: path.parent().unwrap_or(path),
         reach: Reach::Anywhere,
         map: None,
         targets: None,
+        code: CodeUse::Written,
     }
 }
 
@@ -93,9 +129,13 @@ fn is_skill_evals(path: &Utf8Path) -> bool {
     path.file_name() == Some("evals.json") && has_evals_shape(path)
 }
 
+/// A larger file is not looked into.
+const LARGEST_EVALS_JSON: u64 = 16 * 1024 * 1024;
+
 fn has_evals_shape(path: &Utf8Path) -> bool {
     path.extension() == Some("json")
-        && fs::read_to_string(path).is_ok_and(|text| is_evals_json(&text))
+        && read_whole(path, Reach::Anywhere, LARGEST_EVALS_JSON)
+            .is_ok_and(|bytes| is_evals_json(&String::from_utf8_lossy(&bytes)))
 }
 
 /// Says what to type.
@@ -140,6 +180,7 @@ pub(super) fn run(
     context: &Context,
     args: &Convert,
     path: &Utf8Path,
+    others: &[Utf8PathBuf],
     format: &'static ImportFormat,
 ) -> Result<Exit, CommandError> {
     let map = field_map(args)?;
@@ -152,14 +193,14 @@ pub(super) fn run(
     let request = ImportRequest {
         files: &Disk,
         path,
+        others,
         directory,
         reach: policy.reach(&root),
         map: map.as_ref(),
         targets: targets.as_deref(),
+        code: CodeUse::Written,
     };
-    let opened = Opened::new(&request).map_err(|endings| {
-        CommandError::CouldNotStart(format!("`{}` does not end in {endings}", args.file))
-    })?;
+    let opened = Opened::new(&request).map_err(|endings| wrong_ending(&args.file, endings))?;
     if format.name == "list"
         && map.is_none()
         && let Some(proposal) = opened.file.as_ref().and_then(MapProposal::of)
@@ -186,7 +227,28 @@ pub(super) fn run(
         Output::File { .. } => files.write(context, args)?,
     }
     output.write(context, &suite.name, suite.test_count, &text)?;
+    if !context.global.quiet {
+        tell_how_to_run(&suite);
+    }
     Ok(Exit::Success)
+}
+
+/// What the command to run it needs, where `evalrig run` alone does something else.
+fn tell_how_to_run(suite: &ImportedSuite) {
+    if suite.needs_container {
+        print_message(
+            "its tests run in containers; add `--sandbox podman` or `--sandbox docker` to `run`",
+        );
+    }
+    if let [first, _, ..] = suite.answering.as_slice() {
+        let all: Vec<String> =
+            suite.answering.iter().map(|name| format!("-t {}", quoted(name))).collect();
+        print_message(&format!(
+            "the file has {} providers, and a run asks `{first}`; add `{}` to `run` to ask all",
+            suite.answering.len(),
+            all.join(" ")
+        ));
+    }
 }
 
 fn field_map(args: &Convert) -> Result<Option<FieldMap>, CommandError> {
@@ -225,7 +287,7 @@ fn check(
 ) -> Result<(), CommandError> {
     let mut overlay = Overlay::new(&Disk);
     overlay.insert(place.to_owned(), text.as_bytes().to_vec());
-    for file in &files.0 {
+    for file in &files.files {
         overlay.insert(file.path.clone(), file.text.as_bytes().to_vec());
     }
     let reading = Reading::of(context, args, place, &overlay);
@@ -254,6 +316,15 @@ fn report_losses(
     if args.deny_loss || !context.global.quiet {
         print_warnings(&losses.to_lines());
     }
+    save_losses(context, args, &losses)
+}
+
+/// Writes the list that `--loss-report` asks for.
+pub(super) fn save_losses(
+    context: &Context,
+    args: &Convert,
+    losses: &Losses<'_>,
+) -> Result<(), CommandError> {
     let Some(file) = &args.loss_report else { return Ok(()) };
     let path = context.absolute(file);
     let text = losses.to_json().map_err(io::Error::other);
@@ -263,7 +334,11 @@ fn report_losses(
 }
 
 /// The files that a suite needs, with their texts.
-struct Written(Vec<WrittenFile>);
+struct Written {
+    /// The directory of the suite, which they stay in.
+    directory: Utf8PathBuf,
+    files: Vec<WrittenFile>,
+}
 
 struct WrittenFile {
     path: Utf8PathBuf,
@@ -289,12 +364,20 @@ impl Written {
             text: targets.to_yaml(made_from, secrets),
             remark: format!(" ({})", targets.names.join(", ")),
         });
-        Self(scripts.chain(targets).collect())
+        Self { directory: directory.to_owned(), files: scripts.chain(targets).collect() }
+    }
+
+    /// Only the suite has a path that the user named.
+    fn write_file(&self, file: &WrittenFile) -> io::Result<()> {
+        create_directories(&self.directory, Access::Shared)?;
+        let path = WritePath::inside(&self.directory, &file.path);
+        create_directory_of(path, Access::Shared)?;
+        replace(path, file.text.as_bytes(), Access::Shared, Durability::Contents)
     }
 
     /// The suite goes to standard output, where nothing can be beside it.
     fn tell(&self) {
-        for file in &self.0 {
+        for file in &self.files {
             let name = file.path.file_name().unwrap_or_default();
             print_message(&format!("`{name}` belongs beside this suite; `-o FILE` writes it"));
         }
@@ -304,7 +387,7 @@ impl Written {
     fn write(&self, context: &Context, args: &Convert) -> Result<(), CommandError> {
         const LIMIT: u64 = 1024 * 1024;
         let mut missing: Vec<(&WrittenFile, String)> = Vec::new();
-        for file in &self.0 {
+        for file in &self.files {
             let shown = shown_path(&file.path, &context.working_directory);
             let there = read_whole(&file.path, Reach::Anywhere, LIMIT).ok();
             if there.as_deref() == Some(file.text.as_bytes()) {
@@ -317,8 +400,7 @@ impl Written {
             missing.push((file, shown));
         }
         for (file, shown) in missing {
-            write(&file.path, file.text.as_bytes(), Replaces::Anything)
-                .map_err(|error| CommandError::cannot_write(&shown, &error))?;
+            self.write_file(file).map_err(|error| CommandError::cannot_write(&shown, &error))?;
             if !context.global.quiet {
                 let remark = single_line(&file.remark);
                 print_text(&format!("wrote {}{remark}\n", single_line(&shown)))?;

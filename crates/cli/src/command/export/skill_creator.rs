@@ -5,7 +5,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use evalrig_core::secrets::Secrets;
 use evalrig_run::results::{ReadError, Rows};
-use evalrig_run::session::{LoadOptions, SessionError, find_all_results, known_secrets};
+use evalrig_run::session::{LoadOptions, SessionError, find_all_results, known_secrets_and_logins};
 use evalrig_run::skill_creator::{ExportedContent, ExportedRun, SkillCreatorExport, read_output};
 use evalrig_run::text::single_line;
 
@@ -23,7 +23,7 @@ pub fn run(context: &Context, args: &ExportSkillCreator) -> Result<Exit, Command
     };
     let results = find_all_results(&loading, &args.results)?;
     let first = results.first().and_then(|path| path.parent());
-    let secrets = known_secrets(&loading, first.unwrap_or(&context.working_directory));
+    let secrets = known_secrets_and_logins(&loading, first.unwrap_or(&context.working_directory));
     let secrets = Arc::new(secrets);
     let open = || Rows::open_all(&results).map(|rows| rows.redacting(Arc::clone(&secrets)));
     let mut export = SkillCreatorExport::new(temporary_directories());
@@ -48,6 +48,7 @@ pub fn run(context: &Context, args: &ExportSkillCreator) -> Result<Exit, Command
     let gaps = rows.gaps_shown(None, |path| context.shown(path)).sentences();
     let (runs, evals) = (export.run_count(), export.eval_count());
     let left_out = count - runs;
+    let uncompared = export.uncompared_count();
     for file in export.finish(&gaps) {
         if let ExportedContent::Text(text) = &file.content {
             directory.write(&file.name, text.as_bytes())?;
@@ -59,6 +60,10 @@ pub fn run(context: &Context, args: &ExportSkillCreator) -> Result<Exit, Command
     }
     if !context.global.quiet {
         print_summary(output, [evals, runs, left_out, notes])?;
+        if uncompared > 0 {
+            let noun = if uncompared == 1 { "eval is" } else { "evals are" };
+            print_message(&format!("{uncompared} {noun} not compared; benchmark.json says why"));
+        }
     }
     Ok(if gaps.is_empty() { Exit::Success } else { Exit::Incomplete })
 }

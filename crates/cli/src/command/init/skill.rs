@@ -51,7 +51,7 @@ impl SkillFile {
              \x20   criteria: Answers without the skill\n\
              \x20   input: \"What is the capital of France?\"\n\
              \x20   assert:\n\
-             \x20     - {{type: trigger-judge, skill: {name}, should_trigger: false}}\n\
+             \x20     - {{type: trigger-judge, skill: {name}, detection: any-call, should_trigger: false}}\n\
              \x20     - {{type: contains, value: Paris}}\n",
             quoted(&suite_name(&self.name)),
             quoted(&format!("Tests of the skill {}", self.name)),

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use evalrig_core::compare::{ComparisonVerdict, Forecast, MOST_ROUNDS, Outlook};
 use evalrig_run::execute::SuiteJob;
 use evalrig_run::prepare::{Estimate, EstimateRange};
+use evalrig_run::report::comparison::points;
 use evalrig_run::session::RunEstimate;
 use evalrig_run::text::single_line;
 
@@ -25,8 +27,48 @@ pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit
         let tests = if *common == 1 { "test" } else { "tests" };
         let _ = writeln!(text, "baseline      {}, {common} {tests} in common", single_line(name));
     }
+    text += &forecast_table(&plan.forecast);
     print_text(&text)?;
     Ok(Exit::Success)
+}
+
+/// The chances of each verdict, and what it costs to get it.
+fn forecast_table(forecast: &[Forecast]) -> String {
+    let Some(first) = forecast.first() else {
+        return String::new();
+    };
+    let trials = first.whole.trials.round();
+    let mut text = "\nforecast from the baseline's own results, in % of runs\n".to_owned();
+    let head: String = COLUMNS.iter().map(|(_, word)| format!("{word:>14}")).collect();
+    let _ = writeln!(text, "{:<26}{head}{:>10}", "", "cost");
+    for one in forecast {
+        let points = points(-one.drop);
+        let truth =
+            if one.drop == 0.0 { "no change".to_owned() } else { format!("{points} points") };
+        let noun = if trials == 1.0 { "trial" } else { "trials" };
+        outlook_line(&mut text, &format!("{truth}, {trials} {noun}"), &one.whole);
+        if (2.0..=f64::from(MOST_ROUNDS)).contains(&trials) {
+            outlook_line(&mut text, &format!("{truth}, in rounds"), &one.rounds);
+        }
+    }
+    text
+}
+
+const COLUMNS: [(ComparisonVerdict, &str); 5] = [
+    (ComparisonVerdict::Equivalent, "equivalent"),
+    (ComparisonVerdict::Better, "better"),
+    (ComparisonVerdict::NotWorse, "not worse"),
+    (ComparisonVerdict::Worse, "worse"),
+    (ComparisonVerdict::Inconclusive, "inconclusive"),
+];
+
+fn outlook_line(text: &mut String, name: &str, outlook: &Outlook) {
+    let chances: String = COLUMNS
+        .iter()
+        .map(|(verdict, _)| format!("{:>14.0}", 100.0 * outlook.chance(*verdict)))
+        .collect();
+    let cost = outlook.cost.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.2}"));
+    let _ = writeln!(text, "{name:<26}{chances}{cost:>10}");
 }
 
 fn plan_line(suite: &SuiteJob) -> String {
@@ -44,7 +86,7 @@ fn plan_line(suite: &SuiteJob) -> String {
     )
 }
 
-fn whole(range: EstimateRange) -> String {
+pub(in crate::command) fn whole(range: EstimateRange) -> String {
     if range.low == range.high {
         format!("{:.0}", range.low)
     } else {
@@ -52,7 +94,7 @@ fn whole(range: EstimateRange) -> String {
     }
 }
 
-fn cost(estimate: &Estimate) -> String {
+pub(in crate::command) fn cost(estimate: &Estimate) -> String {
     let EstimateRange { low, high } = estimate.cost_usd;
     let known = match (low == 0.0, high == 0.0) {
         (true, true) => "nothing".to_owned(),

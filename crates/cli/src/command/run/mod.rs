@@ -11,11 +11,15 @@ use evalrig_core::model::Judging;
 use evalrig_run::disk::is_standard_output;
 use evalrig_run::event::Event;
 use evalrig_run::results::{Borderline, ExitRule, PlanOptions};
+#[cfg(feature = "queue")]
+use evalrig_run::session::QueueSpec;
 use evalrig_run::session::{
-    BaselineSpec, EventListener, GradingSpec, LoadOptions, ReportSpec, RunLogSpec, RunSession,
-    RunSpec,
+    BaselineSpec, EventListener, GradingSpec, LoadOptions, ReportSpec, RoundsSpec, RunLogSpec,
+    RunSession, RunSpec,
 };
 
+#[cfg(feature = "queue")]
+use crate::args::Queueing;
 use crate::args::{Against, Grading, Reports, Run, RunLogOptions};
 use crate::context::{Context, is_ci};
 use crate::error::CommandError;
@@ -26,7 +30,10 @@ use crate::progress::Progress;
 
 use super::compare::measure;
 use super::notice::notify;
+#[cfg(feature = "queue")]
+use super::queue::queue_server;
 
+pub(super) use dry_run::{cost, whole};
 pub(super) use rerun::command_line;
 
 use cache::CacheUse;
@@ -45,6 +52,12 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
         print_message(cache::OFF_FOR_GATE);
     }
     let mut notify = notify(context);
+    #[cfg(feature = "queue")]
+    let session = match (&args.queueing.attach, spec.queue.clone()) {
+        (Some(run), Some(queue)) => RunSession::attach(spec, &queue, run, &mut notify)?,
+        _ => RunSession::prepare(spec, &mut notify)?,
+    };
+    #[cfg(not(feature = "queue"))]
     let session = RunSession::prepare(spec, &mut notify)?;
     if args.dry_run {
         let estimate = session.estimate(&mut notify)?;
@@ -100,6 +113,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         resume: args.resume.clone(),
         reuse_arm: args.reuse_arm.clone(),
         baseline: baseline(&args.against, args.gate),
+        rounds: rounds(args),
         output: args.keeping.output.as_ref().map(absolute),
         force: args.keeping.force,
         messages: !args.keeping.no_messages,
@@ -114,6 +128,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         is_run_log_off_in_ci: run_log_mode(log, is_ci()) == RunLogMode::OffInCi,
         workers: args.workers,
         sandbox: args.sandbox,
+        keep_workspaces: args.keep_workspaces,
         timeout: args.timeout.map(std::time::Duration::from_secs),
         retries: args.retries,
         budget_usd: args.budget_usd,
@@ -124,7 +139,20 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         rerun: rerun::rerun_words(),
         command: Some(command_line()),
         handle_signals: true,
+        #[cfg(feature = "queue")]
+        queue: queue_spec(context, &args.queueing),
     }
+}
+
+#[cfg(feature = "queue")]
+fn queue_spec(context: &Context, args: &Queueing) -> Option<QueueSpec> {
+    Some(QueueSpec {
+        server: queue_server(context, args.queue.as_ref()?, &args.login),
+        replicas: usize::from(args.replicas),
+        lease: args.lease,
+        patience: args.queue_patience,
+        is_detached: args.detach,
+    })
 }
 
 /// Whether cases are recorded in `.co/evals`.
@@ -147,6 +175,7 @@ fn run_log_mode(args: &RunLogOptions, is_ci: bool) -> RunLogMode {
 
 pub(super) fn grading(args: &Grading) -> GradingSpec {
     GradingSpec {
+        readings: None,
         judge: args.judge.clone(),
         judging: if args.skip_judges { Judging::Skip } else { Judging::Ask },
         judge_criteria: args.judge_criteria,
@@ -168,9 +197,15 @@ pub(super) fn baseline(args: &Against, is_gated: bool) -> Option<BaselineSpec> {
         runs: args.baseline.clone(),
         most_runs: args.baseline_runs,
         margin: args.margin,
+        has_margin: rerun::is_typed("--margin"),
         measure: measure(args.measure),
         is_gated,
     })
+}
+
+fn rounds(args: &Run) -> Option<RoundsSpec> {
+    let most = args.rounds?;
+    Some(RoundsSpec { most: Some(most).filter(|most| *most > 0), stops_futile: args.futility })
 }
 
 /// The reports that were asked for. If all of them go to files, the summary is printed too, unless

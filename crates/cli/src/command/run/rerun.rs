@@ -13,19 +13,30 @@ const PLACES: &[&str] = &[
     "--keep-runs",
     "--profile",
 ];
+/// Where cases are executed.
+const SERVERS: &[&str] = &[
+    "--queue",
+    "--queue-creds",
+    "--queue-ca",
+    "--insecure",
+    "--replicas",
+    "--lease",
+    "--queue-patience",
+];
 /// An interrupted run keeps its baseline; of a complete run only failed tests are repeated, which
 /// cannot be compared.
 const COMPARISON: &[&str] = &["--baseline", "--baseline-runs", "--margin", "--measure", "--gate"];
 /// Where answers come from. Tests that failed on stored answers would fail on them again.
 const ANSWERS: &[&str] = &["--cache"];
 /// Options of these lists without a value.
-const FLAGS: &[&str] = &["--allow-outside-root", "--no-env-file", "--gate", "--cache"];
+const FLAGS: &[&str] =
+    &["--allow-outside-root", "--no-env-file", "--gate", "--cache", "--insecure"];
 
 pub(super) fn rerun_words() -> RerunWords {
     let typed = || std::env::args().skip(1);
-    let resumed = [PLACES, COMPARISON, ANSWERS];
+    let resumed = [PLACES, SERVERS, COMPARISON, ANSWERS];
     RerunWords {
-        failed: kept(typed(), |option| PLACES.contains(&option)),
+        failed: kept(typed(), |option| PLACES.contains(&option) || SERVERS.contains(&option)),
         resume: kept(typed(), |option| resumed.iter().any(|list| list.contains(&option))),
     }
 }

@@ -1,0 +1,181 @@
+//! The options of `worker`, `queue`, and of `run --queue`.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::LOADING;
+
+const QUEUE: &str = "Queue";
+
+/// Where the server is and how to log in.
+#[derive(Debug, Clone, Args)]
+pub struct QueueLogin {
+    /// A credentials file of NATS [default: NATS_USER and NATS_PASSWORD].
+    #[arg(long, value_name = "FILE", help_heading = QUEUE)]
+    pub queue_creds: Option<String>,
+    /// Certificates, as PEM, that the server's must be signed with [default: those of the system].
+    #[arg(long, value_name = "FILE", help_heading = QUEUE)]
+    pub queue_ca: Option<String>,
+    /// Accept a server that is not on this machine and has no TLS or no login.
+    #[arg(long, help_heading = QUEUE)]
+    pub insecure: bool,
+}
+
+/// `run` on workers.
+#[derive(Debug, Clone, Args)]
+pub struct Queueing {
+    /// Let `evalrig worker` processes run the cases, through these NATS servers.
+    #[arg(long, value_name = "URL[,URL]", help_heading = QUEUE, conflicts_with_all = ["watch", "dry_run", "cache", "reuse_arm", "keep_workspaces"])]
+    pub queue: Option<String>,
+    /// Return once every case is on the server; --attach follows the run.
+    #[arg(long, requires = "queue", conflicts_with_all = ["attach", "resume", "rounds"], help_heading = QUEUE)]
+    pub detach: bool,
+    /// Follow a run that is on the server, with its suites and options.
+    #[arg(long, value_name = "RUN", requires = "queue", conflicts_with_all = ["paths", "resume", "failed", "rounds"], help_heading = QUEUE)]
+    pub attach: Option<String>,
+    /// Copies of everything on the server, for a cluster.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "queue", help_heading = QUEUE)]
+    pub replicas: u8,
+    /// How long a worker may be silent before its cases are given to another.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = lease, requires = "queue", help_heading = QUEUE)]
+    pub lease: Duration,
+    /// How long a case waits for a worker that can run it.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "queue", help_heading = QUEUE)]
+    pub queue_patience: Duration,
+    #[command(flatten)]
+    pub login: QueueLogin,
+}
+
+#[derive(Debug, Args)]
+pub struct Worker {
+    /// The NATS servers to take cases from.
+    #[arg(long, value_name = "URL[,URL]")]
+    pub queue: String,
+    /// Run N cases at once [default: four per core].
+    #[arg(short = 'j', long, value_name = "N", value_parser = super::running::at_least_one)]
+    pub workers: Option<usize>,
+    /// The name in rows and in the progress of runs [default: host name and process id].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Where the files of runs are kept [default: the user's cache directory].
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<String>,
+    /// Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090.
+    #[arg(long, value_name = "ADDR")]
+    pub health: Option<SocketAddr>,
+    /// Take variables from this file, besides the environment.
+    #[arg(long, value_name = "FILE", help_heading = LOADING)]
+    pub env_file: Option<String>,
+    /// Copies of the lists that all runs share, for a cluster; counts for the first worker or run.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), help_heading = QUEUE)]
+    pub replicas: u8,
+    #[command(flatten)]
+    pub login: QueueLogin,
+}
+
+#[derive(Debug, Args)]
+pub struct Queue {
+    #[command(subcommand)]
+    pub action: QueueAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum QueueAction {
+    /// List the runs on the server and their workers.
+    #[command(after_help = "Example: evalrig queue status --queue nats://localhost:4222")]
+    Status {
+        /// Only this run.
+        run: Option<String>,
+        /// Output format.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: QueueFormat,
+        #[command(flatten)]
+        server: QueueAddress,
+    },
+    /// Start no further case of a run, and keep its rows.
+    #[command(
+        after_help = "Example: evalrig queue cancel 20260102T030405-a1b2c3 --queue nats://localhost:4222"
+    )]
+    Cancel {
+        run: String,
+        #[command(flatten)]
+        server: QueueAddress,
+    },
+    /// Delete a run and its rows from the server.
+    #[command(
+        after_help = "Example: evalrig queue remove 20260102T030405-a1b2c3 --queue nats://localhost:4222"
+    )]
+    Remove {
+        run: String,
+        #[command(flatten)]
+        server: QueueAddress,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct QueueAddress {
+    /// The NATS servers.
+    #[arg(long, value_name = "URL[,URL]")]
+    pub queue: String,
+    #[command(flatten)]
+    pub login: QueueLogin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum QueueFormat {
+    Text,
+    Json,
+}
+
+/// Shown at the end of `worker --help`.
+pub(super) const WORKER_HELP: &str = "\
+Example: evalrig worker --queue nats://localhost:4222 --workers 16
+Example: evalrig worker --queue tls://nats.example.org --queue-creds worker.creds --health 0.0.0.0:9090
+
+Exit codes:
+  0  asked to end, and what ran has finished
+  2  could not start: wrong usage, no server, a wrong login, a server older than NATS 2.10";
+
+/// `30s`, `10m`, `500ms`, `1h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => 0,
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match number {
+        Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
+        _ => Err("write a time such as 30s or 10m".to_owned()),
+    }
+}
+
+fn lease(text: &str) -> Result<Duration, String> {
+    let found = duration(text)?;
+    let most = Duration::from_secs(600);
+    if (Duration::from_secs(5)..=most).contains(&found) {
+        Ok(found)
+    } else {
+        Err("a lease is from 5s to 10m".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for text in ["", "5", "s", "0s", "1d", "-1s", "1.5s", "99999999999999999999s"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert!(lease("4s").is_err() && lease("11m").is_err() && lease("5s").is_ok());
+    }
+}
