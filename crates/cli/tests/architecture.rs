@@ -41,3 +41,10 @@ fn files_say_what_they_own() {
 fn only_the_room_disk_changes_files() {
     rules::assert_none(&rules::file_changes_outside(&sources(), None));
 }
+
+/// Files are opened with a limit, and never a device or a FIFO by mistake.
+#[test]
+fn only_the_room_disk_opens_files() {
+    const ALLOWED: &[(&str, &str)] = &[("panic.rs", "only in debug builds, for a test")];
+    rules::assert_none(&rules::file_reads_outside(&sources(), None, ALLOWED));
+}

@@ -96,6 +96,10 @@ fn another_arm_can_be_the_baseline() {
     ran.exits(2).says("--baseline-arm: `before` is not run; the arms are with, without");
     let ran = project.run(&["csv", "--no-record", "--baseline-arm", "with"]);
     ran.exits(2).says("runs without arms; select some with --arm");
+    let report = |arm| project.evalrig(&["report", "latest", "--baseline-arm", arm]);
+    report("with").exits(1).prints("against `with`: ");
+    report("without").exits(0).prints("against `without`: ");
+    report("before").exits(2).says("--baseline-arm: the results have no arm `before`");
 }
 
 #[test]
@@ -136,9 +140,122 @@ fn rows_of_an_unchanged_arm_are_taken_over() {
     ran.exits(2);
 }
 
-/// A skill folder, an agent that is installed, and nothing else.
 #[test]
-fn a_bare_skill_runs_in_both_arms() {
+fn what_the_agent_is_not_given_does_not_keep_rows_from_being_taken_over() {
+    let project = project(1);
+    // The skill is the repository.
+    fs::rename(project.path("csv/SKILL.md"), project.path("SKILL.md")).unwrap();
+    fs::rename(project.path("csv/evals"), project.path("evals")).unwrap();
+    let targets = project.read(".evalrig/targets.yaml");
+    let asked = project.path("evals/asked").display().to_string();
+    let targets = targets.replace(&project.path("asked").display().to_string(), &asked);
+    project.write(".evalrig/targets.yaml", &targets);
+    let run = |more: &[&'static str]| {
+        let arms = ["evals", "--arm", "with", "--arm", "without"];
+        project.run(&[&arms[..], more].concat()).exits(0);
+        project.lines("evals/asked").len()
+    };
+    assert_eq!(run(&["--output", "evals/first.jsonl"]), 2);
+    project.write("evals/notes.md", "More to test");
+    // Both runs have left a record and a summary beside the skill.
+    project.write(".evalrig/results/other.jsonl", "");
+    assert_eq!(run(&["--output", "evals/again.jsonl", "--reuse-arm", "evals/first.jsonl"]), 2);
+}
+
+#[test]
+fn a_conversation_is_taken_over_as_a_whole_or_not_at_all() {
+    let project = project(0);
+    let turn = |id: &str, text: &str| {
+        format!(
+            "  - {{id: {id}, conversation_id: talk, criteria: c, input: {text}, assert: [{{type: contains, value: \"42\"}}]}}\n"
+        )
+    };
+    let suite = |second: &str| {
+        let turns = turn("one", "Sum") + &turn("two", second) + &turn("three", "Why");
+        project.write("csv/evals/EVAL.yaml", &format!("name: csv\ntests:\n{turns}"));
+    };
+    let run = |more: &[&'static str]| {
+        let arms = ["csv", "--arm", "with", "--no-record"];
+        project.run(&[&arms[..], more].concat()).exits(0);
+        project.lines("asked").len()
+    };
+    suite("Again");
+    assert_eq!(run(&["--output", "first.jsonl"]), 3);
+    assert_eq!(run(&["--output", "again.jsonl", "--reuse-arm", "first.jsonl"]), 3);
+    suite("Once more");
+    assert_eq!(run(&["--output", "third.jsonl", "--reuse-arm", "first.jsonl"]), 6);
+    assert!(project.rows_of("third.jsonl").iter().all(|row| row["reused"] != true));
+}
+
+#[test]
+fn settings_that_cannot_take_effect_are_errors() {
+    let suite = "name: s\narms:\n  plain: {}\n  other: {ARM}\ntests:\n  - {id: a, criteria: c, input: i, assert: [{type: contains, value: x}]}\n";
+    let cli = "provider: cli, command: [echo, answer]";
+    for (target, arm, fault) in [
+        (cli, "model: m", "target `default` takes no `model` (arm `other`)"),
+        ("provider: cli, command: echo x", "args: [x]", "target `default` takes no `args`"),
+        ("provider: mock, response: x", "model: m", "takes no `model`"),
+        ("provider: mock, response: x", "args: [x]", "takes no `args`"),
+        ("provider: mock, response: x", "env: {A: b}", "takes no `env`"),
+    ] {
+        let targets = format!("targets: [{{name: default, {target}}}]\n");
+        let project = Project::new(&suite.replace("ARM", arm), &targets);
+        project.run(&["--no-record"]).exits(2).says(fault).says("EVAL.yaml:4:3");
+    }
+    let targets = format!("targets: [{{name: default, {cli}}}]\n");
+    let project = Project::new(&suite.replace("ARM", "args: [x]"), &targets);
+    project.run(&["--no-record"]).exits(0);
+    let answers: Vec<String> = project
+        .rows()
+        .iter()
+        .map(|row| row["candidateAnswer"].as_str().unwrap_or("").to_owned())
+        .collect();
+    assert_eq!(answers.iter().filter(|answer| answer.contains('x')).count(), 1, "{answers:?}");
+}
+
+#[test]
+fn a_target_without_a_program_is_given_no_skills() {
+    let project = project(1);
+    project.write(
+        ".evalrig/targets.yaml",
+        "targets: [{name: default, provider: mock, response: \"42\"}]\n",
+    );
+    let ran = project.run(BOTH);
+    ran.exits(0).says("target `default` starts no program, so it is given no skills (arm `with`)");
+    assert!(project.rows().iter().all(|row| row["skills"]["given"].is_null()));
+}
+
+/// Runs the program of the skill, if it can.
+const RUNS_SCRIPT: &str = "./.agents/skills/csv/scripts/again.sh\n";
+
+#[test]
+fn a_skill_at_a_revision_has_the_modes_and_links_of_its_files() {
+    let project = project(1);
+    project.write("agent.sh", RUNS_SCRIPT);
+    project.write("csv/scripts/run.sh", "#!/bin/sh\necho 42\n");
+    let script = project.path("csv/scripts/run.sh");
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("run.sh", project.path("csv/scripts/again.sh")).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+        let done = command.current_dir(project.path(".")).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "csv"]);
+    git(&["commit", "-qm", "first"]);
+    let suite = project.read("csv/evals/EVAL.yaml");
+    let arms = "skills: [../]\narms:\n  now: {}\n  before: {skills: [\"git:HEAD:../\"]}\n";
+    project.write("csv/evals/EVAL.yaml", &suite.replace("tests:", &format!("{arms}tests:")));
+    project.run(&["csv", "--no-record"]).exits(0);
+    let rows = project.rows();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["outcome"] == "passed"), "{rows:?}");
+}
+
+/// A skill folder, an agent that is installed, and nothing else. The agent runs `first`.
+fn bare_skill(first: &str) -> Project {
     let project = Project::empty();
     project.write("csv/SKILL.md", SKILL);
     project.write(
@@ -146,14 +263,86 @@ fn a_bare_skill_runs_in_both_arms() {
         r#"{"skill_name": "csv", "evals": [{"id": 1, "prompt": "Sum", "expected_output": "42", "files": [], "expectations": []}]}"#,
     );
     // Answers, and judges, with one stream.
+    let verdict = r#"{"checks": [{"id": "criteria", "reasoning": "fine", "satisfied": true}]}"#;
     let events = [
         json!({"type": "system", "subtype": "init", "session_id": "s", "model": "m", "tools": ["Skill"]}),
-        json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "{\"score\": 1, \"reasoning\": \"fine\", \"hits\": [], \"misses\": []}"}]}}),
-        json!({"type": "result", "subtype": "success", "is_error": false, "result": "{\"score\": 1, \"reasoning\": \"fine\", \"hits\": [], \"misses\": []}", "num_turns": 1, "duration_ms": 1, "total_cost_usd": 0.01, "usage": {"input_tokens": 1, "output_tokens": 1}}),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": verdict}]}}),
+        json!({"type": "result", "subtype": "success", "is_error": false, "result": verdict, "num_turns": 1, "duration_ms": 1, "total_cost_usd": 0.01, "usage": {"input_tokens": 1, "output_tokens": 1}}),
     ];
     let stream: String = events.iter().map(|event| format!("{event}\n")).collect();
-    project.write("bin/claude", &format!("#!/bin/sh\ncat <<'EOF'\n{stream}EOF\n"));
+    project.write("bin/claude", &format!("#!/bin/sh\n{first}\ncat <<'EOF'\n{stream}EOF\n"));
     fs::set_permissions(project.path("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    project
+}
+
+#[test]
+fn an_agent_that_is_not_installed_is_named() {
+    let project = bare_skill(":");
+    let run = |target: &str| {
+        let mut command = project.command(&["run", "csv", "--target", target, "--dry-run"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", project.path("bin").display()));
+        support::Ran::of(command)
+    };
+    run("codex").exits(2).says(
+        "--target: no targets file defines `codex`, and no agent of this name is installed; installed: claude",
+    );
+    run("claude").exits(0).says("no targets file: `csv` runs on `claude`");
+}
+
+#[test]
+fn an_unknown_arm_is_told_what_there_is_once() {
+    let project = project(1);
+    let suite = "name: csv\nskills: [../../csv]\narms: {with: {}, small: {}, without: {skills: []}}\ntests:\n  \
+                 - {id: t, criteria: c, input: Sum, assert: [{type: contains, value: \"42\"}]}\n";
+    project.write("csv/evals/EVAL.yaml", suite);
+    let ran = project.run(&["csv", "--arm", "zzzzzzzz", "--no-record"]);
+    ran.exits(2).says("has no arm `zzzzzzzz`; it has with, small, without, all");
+}
+
+#[test]
+fn a_skill_whose_name_is_a_path_is_never_copied() {
+    let project = project(1);
+    project.write("up/SKILL.md", &SKILL.replace("name: csv", "name: ../../esc"));
+    let ran = project.run(&["csv", "--arm", "all", "--no-record"]);
+    ran.exits(2).says("up/SKILL.md`: its name `../../esc` is a path");
+    project.write("csv/SKILL.md", &SKILL.replace("name: csv", "name: ../esc"));
+    let ran = project.run(&["csv", "--no-record"]);
+    ran.exits(2).says("csv/SKILL.md`: its name `../esc` is a path");
+    assert!(!project.path("asked").exists());
+}
+
+#[test]
+fn a_skill_does_not_hide_those_in_its_directory() {
+    let project = project(1);
+    project.write("SKILL.md", &SKILL.replace("name: csv", "name: root"));
+    let suite = "name: csv\nskills: [../../*]\ntests:\n  \
+                 - {id: t, criteria: c, input: Sum, assert: [{type: contains, value: \"42\"}]}\n";
+    project.write("csv/evals/EVAL.yaml", suite);
+    project.run(&["csv", "--no-record"]).exits(0);
+}
+
+#[test]
+fn files_of_a_bare_skill_are_kept_on_request() {
+    let project = bare_skill("echo hi > made.txt");
+    let note = "`run --keep-workspaces always` keeps it";
+    for (output, more) in [("a", &[][..]), ("b", &["--keep-workspaces", "always"])] {
+        let results = format!("{output}.jsonl");
+        let mut command = project.command(&["run", "csv", "--no-record", "--output", &results]);
+        command.args(more);
+        command.env("PATH", format!("{}:/usr/bin:/bin", project.path("bin").display()));
+        support::Ran::of(command).exits(0);
+        let export = ["export", "skill-creator", &results, "-o", output];
+        support::Ran::of(project.command(&export)).exits(0);
+        let run = project.path(&format!("{output}/eval-1/with_skill/run-1"));
+        let grading = fs::read_to_string(run.join("grading.json")).unwrap();
+        assert_eq!(run.join("outputs/made.txt").exists(), !more.is_empty(), "{grading}");
+        assert_eq!(grading.contains(note), more.is_empty(), "{grading}");
+    }
+}
+
+#[test]
+fn a_bare_skill_runs_in_both_arms() {
+    let project = bare_skill(":");
     let mut command = project.command(&["run", "csv", "--no-record"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", project.path("bin").display()));
     let ran = support::Ran::of(command);
@@ -205,4 +394,13 @@ fn skills_of_a_target_go_before_those_of_the_suite() {
     assert_eq!(given("without"), json!([]));
     project.write(".evalrig/targets.yaml", &targets.replace("env:", "skills: [nowhere], env:"));
     project.run(BOTH).exits(2).says("skill-not-found");
+}
+
+/// The skill always helps, so one round of both arms is enough.
+#[test]
+fn arms_run_in_rounds_until_they_differ() {
+    let project = project(20);
+    let ran = project.run(&with(&["--rounds=4"]));
+    ran.exits(0).prints("with: stopped after round 1 of 4: better");
+    assert_eq!(project.rows().len(), 40);
 }

@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use support::{Project, text};
@@ -154,6 +155,7 @@ fn has_bwrap() -> bool {
     let tried = std::process::Command::new("bwrap").args(words).output();
     let works = tried.is_ok_and(|ended| ended.status.success());
     if !works {
+        assert!(std::env::var_os("EVALRIG_NEED_BWRAP").is_none(), "bubblewrap does not work here");
         eprintln!("skipped: bubblewrap does not work here");
     }
     works
@@ -306,7 +308,7 @@ fn hooks_get_the_path_of_the_workspace_and_scripts_beside_the_suite() {
     project.run(&["--quiet"]).exits(0);
     assert_eq!(project.read("kept"), "1\n");
     // A path that the shell would read as something else is not put into a line.
-    let odd = project.path("a b");
+    let odd = project.scratch.path().join("a b");
     fs::create_dir(&odd).unwrap();
     let mut command = project.command(&["run"]);
     command.env("TMPDIR", &odd);
@@ -404,13 +406,17 @@ fn a_real_podman_confines_agent_and_checks() {
     assert_eq!(String::from_utf8_lossy(&left.stdout), "", "a container is left");
 }
 
+/// Fails where another check has left its traces.
+const HIDDEN_CHECK: &str = "test -e test.txt && test -e out.txt && ! test -e trace && touch trace \
+     && test \"$PWD\" = \"$EVALRIG_WORKSPACE\" && echo ran >> \"$RAN\"";
+
 #[test]
-fn grading_again_uses_what_the_agent_did_and_runs_nothing_in_a_workspace() {
+fn grading_again_checks_a_kept_workspace_and_otherwise_the_changes() {
     let tests = json!([{"id": "a", "criteria": "c", "input": "go", "assert": [
         {"type": "files", "name": "changes", "created": ["out.txt"], "modified": ["start.txt"], "only": ["*.txt"]},
         {"type": "files", "name": "existing", "exists": ["other.txt"]},
         {"type": "contains", "name": "text", "value": "done", "file": "out.txt"},
-        {"type": "command", "name": "command", "run": "echo ran >> \"$RAN\""},
+        {"type": "command", "name": "command", "run": HIDDEN_CHECK, "overlay": "./hidden"},
     ]}]);
     for (keep, measured) in [("always", true), ("never", false)] {
         let project = Project::empty();
@@ -420,13 +426,16 @@ fn grading_again_uses_what_the_agent_did_and_runs_nothing_in_a_workspace() {
         project.write("EVAL.yaml", &suite(&workspace, &tests));
         project.write("t/start.txt", "start\n");
         project.write("t/other.txt", "");
+        project.write("hidden/test.txt", "");
         let agent = "echo done > out.txt; echo more >> start.txt; echo ok";
         project.write(".evalrig/targets.yaml", &target(&json!({"command": agent})));
         project.run(&["--quiet"]).exits(0);
         assert_eq!(project.lines("ran"), ["setup", "ran"]);
         let before = project.row("a");
-        project.evalrig(&["grade", support::LATEST, "--output", "again.jsonl", "--quiet"]).exits(3);
-        assert_eq!(project.lines("ran"), ["setup", "ran"], "{keep}");
+        let again = ["grade", support::LATEST, "--output", "again.jsonl", "--quiet"];
+        project.evalrig(&again).exits(if measured { 0 } else { 3 });
+        let ran: &[&str] = if measured { &["setup", "ran", "ran"] } else { &["setup", "ran"] };
+        assert_eq!(project.lines("ran"), ran, "{keep}: neither hooks nor the agent run again");
         let rows = project.rows_of("again.jsonl");
         assert_eq!(rows[0]["workspace"], before["workspace"], "{keep}");
         let outcome = |name: &str| {
@@ -436,9 +445,15 @@ fn grading_again_uses_what_the_agent_did_and_runs_nothing_in_a_workspace() {
         };
         let graded = ("graded".to_owned(), Some(1.0));
         assert_eq!(outcome("changes"), graded, "{keep}");
-        for name in ["existing", "text"] {
+        for name in ["existing", "text", "command"] {
             assert_eq!(outcome(name) == graded, measured, "{keep} {name}: {:?}", outcome(name));
         }
-        assert_eq!(outcome("command").0, "errored", "{keep}");
+        let left = fs::read_dir(project.scratch.path()).unwrap().flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        assert!(left.iter().all(|name| name.starts_with("kept-")), "{left:?}");
+        if measured {
+            let kept = Path::new(before["workspace"]["path"].as_str().unwrap());
+            assert!(!kept.join("trace").exists() && !kept.join("test.txt").exists());
+        }
     }
 }

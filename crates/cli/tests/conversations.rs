@@ -71,3 +71,32 @@ fn a_turn_that_fails_does_not_end_the_conversation() {
     assert_eq!(project.row("first")["outcome"], "failed");
     assert_eq!(project.row("second")["outcome"], "passed");
 }
+
+#[test]
+fn a_conversation_that_was_interrupted_begins_again() {
+    let project = project(SUITE);
+    let go = project.path("go");
+    let waits = format!(
+        "#!/bin/sh\ncase \"$*\" in *--resume*) [ -e {0} ] || {{ touch {0}-asked; sleep 600; }};; esac",
+        go.display()
+    );
+    project.write("claude", &CLAUDE.replace("#!/bin/sh", &waits));
+    let running = project.start(&["--workers", "1"]);
+    support::wait_until("the second turn is asked", || project.has("go-asked"));
+    running.kill();
+    project.write("go", "");
+    project.evalrig(&["run", "--resume", "latest"]).exits(0);
+    for id in ["first", "second", "third", "alone", "other"] {
+        assert_eq!(project.row(id)["outcome"], "passed", "{id}");
+    }
+    project.evalrig(&["report", "latest"]).exits(0).prints("all 5 tests passed");
+}
+
+#[test]
+fn a_conversation_is_repeated_as_a_whole() {
+    let suite = SUITE.replace("value: 'resumed: one;two;'", "value: something else");
+    let project = project(&suite);
+    project.run(&[]).exits(1);
+    project.write("EVAL.yaml", SUITE);
+    project.run(&["--failed", "latest"]).exits(0).prints("all 3 tests passed");
+}

@@ -197,6 +197,42 @@ fn warnings_are_shown_unless_quiet() {
     assert_eq!(out(&quiet), out(&loud));
 }
 
+#[test]
+fn losses_of_cases_are_reported_and_can_be_denied() {
+    let here = directory(&[
+        (".claude-plugin/plugin.json", r#"{"name": "p"}"#),
+        ("evals/hi/prompt.md", "Say hello to Alex."),
+        ("evals/hi/case.yaml", "schema_version: \"1.1\"\nexecution: {max_turns: 4}\n"),
+        ("evals/hi/graders/a.md", "---\ntype: regex\nmatch: count:1\n---\nAlex\n"),
+    ]);
+    let losing = ["convert", "evals", "-o", "out.yaml", "--loss-report", "loss.json"];
+    let denied = run(here.path(), &[&losing[..], &["--deny-loss"]].concat());
+    ends_with(&denied, 1);
+    assert!(err(&denied).contains("nothing was written: `--deny-loss` is set"), "{}", err(&denied));
+    assert!(!here.path().join("out.yaml").exists());
+    ends_with(&run(here.path(), &losing), 0);
+    let report = fs::read_to_string(here.path().join("loss.json")).expect("the report");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let places: Vec<(&str, &str)> = report
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|loss| (loss["kind"].as_str().unwrap(), loss["source"]["file"].as_str().unwrap()))
+        .collect();
+    assert!(places.contains(&("plugin-eval-loss", "evals/hi/case.yaml")), "{report}");
+    assert!(places.contains(&("plugin-eval-loss", "evals/hi/graders/a.md")), "{report}");
+}
+
+#[test]
+fn an_evals_json_loses_nothing() {
+    let here = skill();
+    let file = "greeter/evals/evals.json";
+    let arguments = ["convert", file, "--stdout", "--deny-loss", "--loss-report", "loss.json"];
+    ends_with(&run(here.path(), &arguments), 0);
+    let report = fs::read_to_string(here.path().join("loss.json")).expect("the report");
+    assert_eq!(report, "[]\n");
+}
+
 /// Where the files of an evals.json start.
 fn skill_root(file: &CorpusFile) -> &Utf8Path {
     let directory = file.directory();

@@ -1,5 +1,6 @@
 //! Invariants of every suite in a corpus of public repositories. The corpus is not part of the
-//! project: without it these tests print a note and pass (`cargo xtask corpus` prints the outcomes).
+//! project: without it these tests print a note and pass (`cargo xtask corpus` prints the outcomes). Where it is
+//! present, each test has at least as many files to look at as when it was written.
 #![allow(clippy::print_stdout)]
 
 use std::cell::Cell;
@@ -17,6 +18,11 @@ use evalrig_run::disk::Disk;
 use serde_json::{Value as Json, json};
 use xtask::corpus::{Corpus, CorpusFile, Outcome, Read, read, without};
 
+/// What the corpus has had since 2026-11-19: a test that finds less looks at the wrong files.
+const LEAST_FILES: usize = 899;
+const LEAST_WITH_WORKSPACE: usize = 40;
+const LEAST_PREPARED: usize = 16;
+
 /// Calls `check` for every file of the corpus and fails with all complaints at once.
 fn for_every_file(check: impl Fn(&CorpusFile, &Read) -> Vec<String>) {
     let Some(corpus) = Corpus::find() else {
@@ -24,6 +30,8 @@ fn for_every_file(check: impl Fn(&CorpusFile, &Read) -> Vec<String>) {
         return;
     };
     let mut complaints = Vec::new();
+    let count = corpus.suites().count();
+    assert!(count >= LEAST_FILES, "the corpus has {count} files, fewer than {LEAST_FILES}");
     for file in corpus.suites() {
         let read = read(file, &file.path, &Disk);
         for complaint in check(file, &read) {
@@ -96,7 +104,56 @@ fn suites_with_a_workspace_are_read() {
         let is_known = suite.tests.iter().any(|test| test.workspace.is_some());
         if is_known { Vec::new() } else { vec!["no test has a workspace".to_owned()] }
     });
-    println!("{} suites with a workspace, {} refused for other reasons", all.get(), refused.get());
+    let (all, refused) = (all.get(), refused.get());
+    println!("{all} suites with a workspace, {refused} refused for other reasons");
+    assert!(Corpus::find().is_none() || all - refused >= LEAST_WITH_WORKSPACE);
+}
+
+/// Hooks are left out: their scripts are not in the corpus, or do anything. Repositories need the network.
+#[cfg(unix)]
+#[test]
+fn workspaces_prepare_if_their_template_is_there() {
+    use evalrig_core::model::Workspace;
+    use evalrig_run::workspace::{CaseFacts, Workspaces};
+
+    let scratch = tempfile::tempdir().unwrap();
+    let scratch = Utf8Path::from_path(scratch.path()).unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let workspaces = Workspaces::with_repo_cache(scratch, None);
+    let prepared = Cell::new(0_usize);
+    for_every_file(|_, read| {
+        let tests = read.suite.iter().flat_map(|suite| &suite.tests);
+        let wanted = tests.filter_map(|test| test.workspace.as_ref()).filter_map(|workspace| {
+            let template = workspace.template.clone().filter(|path| path.is_dir())?;
+            let ignore = workspace.ignore.clone();
+            Some(Workspace { template: Some(template), ignore, ..Workspace::default() })
+        });
+        let mut complaints = Vec::new();
+        for workspace in wanted {
+            let facts = CaseFacts {
+                root: workspace.template.as_ref().and_then(|path| path.parent()).unwrap(),
+                suite: "corpus",
+                test_id: "test",
+                trial: 1,
+                attempt: 1,
+                input: &Json::Null,
+                metadata: &Json::Null,
+            };
+            let changes = runtime.block_on(async {
+                let case = workspaces.prepare(&workspace, &facts, &[], &[]).await?;
+                case.changes().await
+            });
+            prepared.set(prepared.get() + 1);
+            match changes {
+                Ok(changes) if changes.is_empty() => {}
+                Ok(changes) => complaints.push(format!("{changes:?}")),
+                Err(fault) => complaints.push(fault.message),
+            }
+        }
+        complaints
+    });
+    println!("{} workspaces prepared", prepared.get());
+    assert!(Corpus::find().is_none() || prepared.get() >= LEAST_PREPARED);
 }
 
 /// All fixes, made in memory.

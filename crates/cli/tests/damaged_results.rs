@@ -54,6 +54,12 @@ fn killed() -> Project {
 }
 
 #[test]
+fn judges_are_not_checked_on_what_a_killed_run_has_not_judged() {
+    let ran = killed().evalrig(&["judge", "check", LATEST]);
+    ran.exits(3).says("16 of 20 cases have no row");
+}
+
+#[test]
 fn a_killed_run_is_not_reported_as_passed() {
     let project = killed();
     let ran = project.evalrig(&["report", LATEST]);

@@ -269,3 +269,31 @@ fn cases_of_a_plugin_are_read_by_every_command() {
     project.evalrig(&["grade", "r.jsonl"]).exits(0).prints("1 test passed");
     project.evalrig(&["run", "--failed=r.jsonl"]).exits(4);
 }
+
+#[test]
+fn tasks_of_harbor_hold_no_secret() {
+    let secret = "sk-3f9a7c21d8e6";
+    let project = Project::empty();
+    let suite = format!(
+        "name: s\nworkspace: {{template: template}}\ntests:\n  - {{id: 'ask {secret}', criteria: x, input: Hi, assert: [{{type: command, run: 'true'}}]}}\n"
+    );
+    project.write("EVAL.yaml", &suite);
+    project.write("template/notes", "plain");
+    project.write("template/copied", secret);
+    project.write("template/.env", "PLAIN=plain-value-41\n");
+    let mut command = project.command(&["export", "harbor", "EVAL.yaml", "--output", "out"]);
+    command.env("MY_API_KEY", secret);
+    let ran = support::Ran::of(command);
+    ran.exits(0).says("is left out: it has a secret in it").says(".env` is left out");
+    let mut names = 0;
+    for (path, bytes) in project.all_files() {
+        let shown = path.strip_prefix(project.path("")).unwrap().to_string_lossy().into_owned();
+        if shown.starts_with("out/") {
+            names += 1;
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!shown.contains(secret) && !text.contains(secret), "{shown}");
+            assert!(!text.contains("plain-value-41"), "{shown}");
+        }
+    }
+    assert!(names > 2, "{names} files");
+}

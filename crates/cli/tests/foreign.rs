@@ -1,56 +1,13 @@
 //! `convert` of files of other tools: every section of the pages in `tests/foreign` is converted. The
 //! suite has the tests and the losses that the page says, validates without a word, and runs on a mock.
 
+#[path = "foreign/fixture.rs"]
+mod fixture;
 mod support;
 
-use std::fs;
-use std::path::Path;
-
+use fixture::{Fixture, fixtures};
 use serde_json::Value;
 use support::Project;
-
-/// One section of a page.
-#[derive(Debug, Default)]
-struct Fixture {
-    title: String,
-    tests: usize,
-    options: Vec<String>,
-    /// Name and text; the first is converted.
-    files: Vec<(String, String)>,
-    /// `line kind` of the first file, or `name:line kind`.
-    losses: Vec<String>,
-}
-
-fn fixtures(page: &str) -> Vec<Fixture> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign").join(page);
-    let text = fs::read_to_string(path).expect("the page");
-    let mut fixtures: Vec<Fixture> = Vec::new();
-    let mut lines = text.lines();
-    let mut name: Option<String> = None;
-    while let Some(line) = lines.next() {
-        if let Some(title) = line.strip_prefix("## ") {
-            let count = title.rsplit_once('(').expect("a number of tests").1;
-            let tests = count.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
-            fixtures.push(Fixture { title: title.to_owned(), tests, ..Fixture::default() });
-        }
-        let Some(fixture) = fixtures.last_mut() else { continue };
-        if let Some(options) = line.strip_prefix("Options: `") {
-            let options = options.trim_end_matches('`').split(' ');
-            fixture.options = options.map(str::to_owned).collect();
-        } else if let Some(file) = line.strip_prefix('`').and_then(|rest| rest.strip_suffix("`:")) {
-            name = Some(file.to_owned());
-        } else if let Some(kind) = line.strip_prefix("```") {
-            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            if kind == "losses" {
-                fixture.losses = block.iter().map(|line| (*line).to_owned()).collect();
-            } else {
-                let name = name.take().expect("a name before a file");
-                fixture.files.push((name, block.join("\n") + "\n"));
-            }
-        }
-    }
-    fixtures
-}
 
 /// Answers that let every kind of grading end with a score. `written` is the targets file that belongs to
 /// the suite: its names are those of mocks here.
@@ -101,6 +58,8 @@ fn faults(fixture: &Fixture) -> Vec<String> {
         let suite = project.read("EVAL.yaml");
         faults.push(format!("`validate`:\n{}{}\n{suite}", validated.out, validated.err));
     }
+    // Mocks run in no container.
+    project.write("EVAL.yaml", &without_images(&project.read("EVAL.yaml")));
     let written =
         project.has(".evalrig/targets.yaml").then(|| project.read(".evalrig/targets.yaml"));
     project.write("mocks.yaml", &mocks(&written.unwrap_or_default()));
@@ -121,6 +80,26 @@ fn faults(fixture: &Fixture) -> Vec<String> {
         faults.push(format!("`run` ends with {:?}:\n{}{}", ran.code, ran.out, ran.err));
     }
     faults
+}
+
+/// A suite without the images of its workspaces. Another key takes the place of `docker`, because a
+/// workspace must not be empty.
+fn without_images(suite: &str) -> String {
+    let mut image: Option<usize> = None;
+    let mut kept = String::new();
+    for line in suite.lines() {
+        let depth = line.len() - line.trim_start().len();
+        if image.is_some_and(|above| depth > above) {
+            continue;
+        }
+        image = (line.trim() == "docker:").then_some(depth);
+        kept += &if image.is_some() {
+            format!("{}env: {{}}\n", " ".repeat(depth))
+        } else {
+            format!("{line}\n")
+        };
+    }
+    kept
 }
 
 fn losses(project: &Project, main: &str) -> Vec<String> {
@@ -153,7 +132,7 @@ fn configurations_of_promptfoo_become_suites() {
 
 #[test]
 fn files_of_other_tools_become_suites() {
-    check("others.md", 24);
+    check("others.md", 30);
 }
 
 #[test]
@@ -164,4 +143,80 @@ fn a_file_of_tests_that_names_itself_is_refused() {
     project.write("b.yaml", "- file://a.yaml\n");
     let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "--stdout"]);
     ran.exits(2).says("`a.yaml` leads to itself, or to too many files");
+}
+
+#[test]
+fn a_key_of_a_map_that_no_record_has_is_refused() {
+    let project = Project::empty();
+    project.write("cases.csv", "question,answer,meta\nWhat?,That,x\n");
+    let convert = |map: &str| {
+        project.evalrig(&["convert", "cases.csv", "--from", "list", "--map", map, "--stdout"])
+    };
+    let misspelt = convert("input=question,icontains=anwser");
+    misspelt
+        .exits(2)
+        .says("no record has the key `anwser` of `--map`")
+        .says("did you mean `answer`?");
+    convert("input=question+contxt").exits(2).says("the keys are question, answer, meta");
+    convert("input=question,icontains=answer").exits(0).prints("type: icontains");
+    // What a preset names may be missing.
+    project.write("mmlu.csv", "question,choices,answer\nWhat?,\"[a, b]\",a\n");
+    let ran = project.evalrig(&["convert", "mmlu.csv", "--map", "mmlu", "--stdout"]);
+    ran.exits(0).prints("expected_output: a");
+}
+
+#[test]
+fn a_map_makes_a_list_of_a_file_that_no_other_format_fits() {
+    let project = Project::empty();
+    project.write("cases.csv", "frage,antwort\nWas?,Das\n");
+    let ran = project.evalrig(&["convert", "cases.csv", "--map", "input=frage", "--stdout"]);
+    ran.exits(0).prints("input: Was?");
+}
+
+#[test]
+fn a_map_for_a_configuration_is_refused() {
+    let project = Project::empty();
+    project.write(
+        "promptfooconfig.yaml",
+        "prompts: [p]\nproviders: [echo]\ntests: [{vars: {a: b}}]\n",
+    );
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "--map", "input=a", "--stdout"]);
+    ran.exits(2).says("`--map` is for lists of records");
+}
+
+#[test]
+fn several_providers_are_named_with_the_command_that_asks_all() {
+    let project = Project::empty();
+    let config = "prompts: [p]\nproviders: [echo, 'openai:gpt-4o']\ntests: [{assert: [{type: contains, value: p}]}]\n";
+    project.write("promptfooconfig.yaml", config);
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml"]);
+    ran.exits(0).says("the file has 2 providers, and a run asks `echo`; add `-t echo -t ");
+    project.write("one.yaml", &config.replace(", 'openai:gpt-4o'", ""));
+    let ran = project.evalrig(&["convert", "one.yaml", "-o", "one/EVAL.yaml"]);
+    assert!(!ran.err.contains("a run asks"), "{}", ran.err);
+}
+
+#[test]
+fn services_of_a_configuration_become_targets_that_call_them() {
+    let project = Project::empty();
+    let config = "prompts: [p]\nproviders:\n  \
+                  - {id: https, label: shop, config: {url: 'https://example.org', headers: {a: 'Bearer {{env.TOKEN}}'}, \
+                  body: {q: '{{prompt}}'}, transformResponse: 'json.result[0].text'}}\n  \
+                  - {id: 'azure:chat:gpt-4o', config: {apiHost: shop.openai.azure.com}}\n\
+                  tests: [{assert: [{type: contains, value: p}]}]\n";
+    project.write("promptfooconfig.yaml", config);
+    project.evalrig(&["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml"]).exits(0);
+    let targets = project.read(".evalrig/targets.yaml");
+    for line in [
+        "provider: http",
+        "url: https://example.org",
+        "a: Bearer ${{ TOKEN }}",
+        "q: '{{ prompt }}'",
+        "answer: $.result[0].text",
+        "provider: azure",
+        "endpoint: https://shop.openai.azure.com",
+        "deployment: gpt-4o",
+    ] {
+        assert!(targets.contains(line), "{line}: {targets}");
+    }
 }

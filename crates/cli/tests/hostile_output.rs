@@ -32,6 +32,8 @@ enum Form {
     Yaml,
     /// Workflow commands that evalrig writes.
     Commands,
+    /// Messages with the lines of their length before them.
+    Framed,
 }
 
 struct Row {
@@ -70,6 +72,15 @@ fn broken_suite() -> String {
     format!(
         "name: {all}\n{all}: 1\ntests:\n  - {{id: {all}, input: 1, {all}: 2, assert: [{{type: {all}}}, {{type: regex, value: \"[\"}}]}}\n  \
          - {{id: a, criteria: c, input: i, targets: {all}, input_files: [{all}]}}\n  - {all}\nmin_score: {all}\n"
+    )
+}
+
+/// Tests with checks on files, for `export harbor`.
+fn suite_of_tasks() -> String {
+    let (all, line) = (quoted(HOSTILE), quoted(HOSTILE_LINE));
+    format!(
+        "name: {all}\ntests:\n  - {{id: {line}, criteria: {all}, input: {all}, workspace: {{}}, rubrics: [{all}],\n     \
+         assert: [{{type: files, name: {all}, exists: [a.txt]}}, {{type: contains, name: {all}, value: {all}}}]}}\n"
     )
 }
 
@@ -118,6 +129,7 @@ fn project() -> Project {
     );
     project.write(&inside("agent.sh"), &script(HOSTILE, "exit 3"));
     project.write(&inside("broken/EVAL.yaml"), &broken_suite());
+    project.write(&inside("tasks.yaml"), &suite_of_tasks());
     project.write(
         &inside("raw/EVAL.yaml"),
         &format!("name: r\n# {HOSTILE}\ntests: {HOSTILE}\n::stop-commands::x: [\n"),
@@ -250,6 +262,25 @@ fn table(folder: &str) -> Vec<Row> {
             Form::Text,
             &["export", "skill-creator", "spoiled.jsonl", "-o", folder, "--force"],
         ),
+        row("export harbor", "", Form::Text, &["export", "harbor", suite, "-o", "no-tasks"]),
+        row(
+            "export harbor",
+            "",
+            Form::Text,
+            &[
+                "export",
+                "harbor",
+                &format!("{folder}/tasks.yaml"),
+                "-o",
+                &format!("{folder}/tasks"),
+            ],
+        ),
+        row(
+            "convert",
+            "",
+            Form::Text,
+            &["convert", &format!("{folder}/tasks"), "-o", &format!("{folder}/converted.yaml")],
+        ),
         row(
             "convert",
             "",
@@ -282,6 +313,34 @@ fn table(folder: &str) -> Vec<Row> {
             Form::Text,
             &["compare", "spoiled.jsonl", "other.jsonl", "--format", "markdown"],
         ),
+        row("mutate", "text", Form::Text, &["mutate", "spoiled.jsonl", "--suite", suite]),
+        row("mutate", "text", Form::Text, &["mutate", "other.jsonl", "-v", "--suite", suite]),
+        row(
+            "mutate",
+            "text",
+            Form::Painted,
+            &["mutate", "other.jsonl", "--suite", suite, "--color", "always"],
+        ),
+        row("mutate", "text", Form::Text, &["mutate", HOSTILE]),
+        row(
+            "mutate",
+            "json",
+            Form::Json,
+            &["mutate", "other.jsonl", "--suite", suite, "--format", "json"],
+        ),
+        row("stats", "text", Form::Text, &["stats", "spoiled.jsonl", "other.jsonl"]),
+        row("stats", "text", Form::Painted, &["stats", "spoiled.jsonl", "--color", "always"]),
+        row("stats", "text", Form::Text, &["stats", HOSTILE]),
+        row("stats", "json", Form::Json, &["stats", "spoiled.jsonl", "--format", "json"]),
+        row("judge check", "text", Form::Text, &["judge", "check", "spoiled.jsonl", "-v"]),
+        row("judge check", "text", Form::Text, &["judge", "check", "real.jsonl", "-v"]),
+        row("judge check", "text", Form::Text, &["judge", "check", HOSTILE, "--labels", HOSTILE]),
+        row(
+            "judge check",
+            "json",
+            Form::Json,
+            &["judge", "check", "spoiled.jsonl", "--format", "json"],
+        ),
         row("explain", "text", Form::Text, &["explain", HOSTILE]),
         row("explain", "text", Form::Text, &["explain", "duplicate-id"]),
         row("explain", "json", Form::Json, &["explain", "--format", "json"]),
@@ -295,7 +354,90 @@ fn table(folder: &str) -> Vec<Row> {
         row("", "", Form::Text, &["report", "--report", HOSTILE, "spoiled.jsonl"]),
     ];
     rows.extend(log_rows(store));
+    rows.push(tool_calls(folder));
+    rows.push(editor_session(folder));
+    rows.push(row("worker", "", Form::Text, &["worker", "--queue", HOSTILE]));
+    for (format, form) in [("text", Form::Text), ("json", Form::Json)] {
+        let words = ["queue", "status", "--queue", HOSTILE, "--format", format];
+        rows.push(row("queue status", format, form, &words));
+    }
+    for (command, verb) in [("queue cancel", "cancel"), ("queue remove", "remove")] {
+        rows.push(row(command, "", Form::Text, &["queue", verb, HOSTILE, "--queue", HOSTILE]));
+    }
     rows
+}
+
+/// A session of the MCP server that calls every tool.
+fn tool_calls(folder: &str) -> Row {
+    let hello = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": HOSTILE, "version": "1"},
+    });
+    let mut messages = vec![
+        json!({"id": 1, "method": "initialize", "params": hello}),
+        json!({"method": "notifications/initialized"}),
+    ];
+    let calls = [
+        ("validate", json!({"paths": [folder], "strict": true})),
+        ("validate", json!({"paths": [HOSTILE]})),
+        ("list", json!({"paths": [folder]})),
+        ("run", json!({"paths": [format!("{folder}/EVAL.yaml")]})),
+        ("run", json!({"filter": HOSTILE, HOSTILE: 1})),
+        ("explain", json!({"name": HOSTILE})),
+        ("failures", json!({"results": "spoiled.jsonl"})),
+        ("failures", json!({"results": "real.jsonl", "test": HOSTILE_LINE})),
+        ("compare", json!({"base": "real.jsonl", "candidate": "spoiled.jsonl"})),
+        (HOSTILE, json!({})),
+    ];
+    for (at, (name, arguments)) in calls.iter().enumerate() {
+        let call = json!({"name": name, "arguments": arguments});
+        messages.push(json!({"id": at + 2, "method": "tools/call", "params": call}));
+    }
+    let mut input = String::new();
+    for message in &mut messages {
+        message["jsonrpc"] = json!("2.0");
+        input += &format!("{message}\n");
+    }
+    Row { input: Some(input), ..row("mcp", "", Form::Text, &["mcp"]) }
+}
+
+/// A session of an editor that opens a suite and asks about every line of it.
+fn editor_session(folder: &str) -> Row {
+    let uri = format!("file:///p/{HOSTILE_LINE}/EVAL.yaml");
+    let document = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": broken_suite()});
+    let mut messages = vec![
+        json!({"id": 1, "method": "initialize", "params": {"processId": null, "rootUri": format!("file:///{folder}"),
+               "capabilities": {}}}),
+        json!({"method": "initialized", "params": {}}),
+        json!({"method": "textDocument/didOpen", "params": {"textDocument": document}}),
+    ];
+    for (at, method) in
+        ["documentSymbol", "codeLens", "foldingRange", "semanticTokens/full"].iter().enumerate()
+    {
+        messages.push(json!({"id": 10 + at, "method": format!("textDocument/{method}"),
+                             "params": {"textDocument": {"uri": uri}}}));
+    }
+    for line in 0..8 {
+        let place =
+            json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": 8}});
+        for (at, method) in ["hover", "completion", "definition"].iter().enumerate() {
+            let id = 100 + 10 * line + at;
+            messages.push(
+                json!({"id": id, "method": format!("textDocument/{method}"), "params": place}),
+            );
+        }
+    }
+    messages.push(json!({"id": 2, "method": HOSTILE}));
+    messages.push(json!({"id": 3, "method": "shutdown"}));
+    messages.push(json!({"method": "exit"}));
+    let mut input = String::new();
+    for message in &mut messages {
+        message["jsonrpc"] = json!("2.0");
+        let text = message.to_string();
+        input += &format!("Content-Length: {}\r\n\r\n{text}", text.len());
+    }
+    Row { input: Some(input), ..row("lsp", "", Form::Framed, &["lsp"]) }
 }
 
 fn log_rows(store: &str) -> Vec<Row> {
@@ -398,7 +540,11 @@ fn without_colours(text: &str) -> String {
 }
 
 fn problems(text: &str, form: Form) -> Vec<String> {
-    let text = if form == Form::Painted { without_colours(text) } else { text.to_owned() };
+    let text = match form {
+        Form::Painted => without_colours(text),
+        Form::Framed => text.replace("\r\n\r\n", "\n"),
+        _ => text.to_owned(),
+    };
     let mut found = Vec::new();
     for line in text.split('\n') {
         let harmful = line.chars().find(|c| is_harmful(*c) && *c != '\t');

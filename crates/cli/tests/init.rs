@@ -127,3 +127,29 @@ fn a_missing_targets_file_leads_to_a_command_that_helps() {
     command.env("PATH", project.path("bin"));
     Ran::of(command).exits(3).prints("cannot start `claude`");
 }
+
+#[test]
+fn the_example_of_a_coding_agent_is_that_of_the_repository_and_passes() {
+    let project = Project::empty();
+    init(&project, &["demo", "--example", "coding-agent"]).exits(0).prints("evalrig run demo");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/coding-agent");
+    let read = |path: &str| std::fs::read_to_string(format!("{example}/{path}")).unwrap();
+    let written = paths(&project);
+    let own = written.iter().filter_map(|path| path.strip_prefix("demo/"));
+    let own: Vec<&str> = own.filter(|path| *path != ".gitignore").collect();
+    assert_eq!(own.len(), 6, "{written:?}");
+    for path in own {
+        assert_eq!(project.read(&format!("demo/{path}")), read(path), "{path}");
+    }
+    project.evalrig(&["validate", "--strict", "demo"]).exits(0);
+    project.evalrig(&["run", "demo"]).exits(0).prints("all 2 tests passed");
+}
+
+#[test]
+fn an_example_is_not_mixed_with_suites() {
+    let project = Project::empty();
+    project.write("EVAL.yaml", "name: mine\ntests: []\n");
+    let before = project.all_files();
+    init(&project, &["--example", "coding-agent"]).exits(2).says("name another directory");
+    assert_eq!(project.all_files(), before);
+}

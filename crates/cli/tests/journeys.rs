@@ -35,3 +35,11 @@ fn a_python_developer_types_three_commands() {
 fn a_ci_engineer_copies_one_workflow() {
     journey("ci-engineer", "commands: 1");
 }
+
+/// The installers are stand-ins; `scripts/test-packages` takes the same journeys with the real ones.
+#[test]
+fn two_commands_lead_from_nothing_to_a_graded_run() {
+    for installer in ["from-npm", "from-pip", "from-cargo"] {
+        journey(installer, "commands: 2");
+    }
+}

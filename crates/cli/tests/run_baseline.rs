@@ -287,3 +287,81 @@ tests:
     assert!(base.ends_with(&first.display().to_string()), "{base}");
     assert_eq!(found["tests"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn latest_says_why_a_run_of_another_target_is_taken() {
+    let project = Project::new(&suite("shop"), MOCK);
+    run(&project, &[]).exits(1);
+    let ran = run(&project, &["--target", "bad", "--baseline", "latest"]);
+    ran.says("--baseline: no earlier run of `bad`; compared with the newest run of `default`");
+    let ran = run(&project, &["--target", "bad", "--baseline", "latest"]);
+    assert!(!ran.err.contains("no earlier run of"), "{}", ran.err);
+}
+
+#[test]
+fn latest_says_that_an_incomplete_run_is_used_if_there_is_no_other() {
+    let project = Project::new(&suite("shop"), MOCK);
+    for _ in 0..2 {
+        run(&project, &[]).exits(1);
+        let file = std::fs::read_link(project.path(LATEST)).unwrap();
+        let name = format!(".evalrig/results/{}", file.display());
+        let lines = project.lines(&name);
+        project.write(&name, &(lines[..30].join("\n") + "\n"));
+    }
+    let ran = run(&project, &["--baseline", "latest", "--dry-run"]);
+    assert_eq!(ran.err.matches("is incomplete; used because there is no other").count(), 1);
+    assert_eq!(ran.err.matches("is incomplete and left out").count(), 1, "{}", ran.err);
+    run(&project, &["--baseline", "latest", "--gate"]).exits(3);
+    // A complete one is better.
+    run(&project, &[]).exits(1);
+    let ran = run(&project, &["--baseline", "latest", "--gate"]);
+    assert!(!ran.err.contains("used because"), "{}", ran.err);
+}
+
+/// The number of base runs, and their mean.
+fn base_of(ran: &support::Ran) -> (u64, f64) {
+    let base = document(ran)["comparison"]["suite"]["base"].clone();
+    (base["runs"].as_u64().unwrap(), base["level"].as_f64().unwrap())
+}
+
+/// Runs of another target, and an incomplete one, lie between them.
+#[test]
+fn latest_stands_for_so_many_complete_runs_of_the_target() {
+    let project = Project::new(&suite("shop"), MOCK);
+    for target in ["default", "bad", "default", "bad", "default", "default"] {
+        run(&project, &["--target", target]).exits(1);
+    }
+    let file = std::fs::read_link(project.path(LATEST)).unwrap();
+    let name = format!(".evalrig/results/{}", file.display());
+    let lines = project.lines(&name);
+    project.write(&name, &(lines[..30].join("\n") + "\n"));
+    let compared = |words: &[&str]| {
+        let own = ["--output", "now.jsonl", "--force", "--report", "json", "--baseline", "latest"];
+        base_of(&run(&project, &[&own[..], words].concat()))
+    };
+    for (most, runs) in [("1", 1), ("2", 2), ("3", 3), ("9", 3)] {
+        let (found, level) = compared(&["--baseline-runs", most]);
+        assert_eq!(found, runs, "--baseline-runs {most}");
+        assert!((level - 0.8).abs() < 1e-9, "{level}");
+    }
+    assert_eq!(compared(&[]).0, 3);
+    let (runs, level) = compared(&["--target", "bad"]);
+    assert!(runs == 2 && (level - 0.5).abs() < 1e-9, "{runs} {level}");
+}
+
+#[test]
+fn a_pattern_names_results_without_their_summaries() {
+    let project = project();
+    for name in ["main-1.jsonl", "main-2.jsonl"] {
+        run(&project, &["--output", name]).exits(1);
+    }
+    assert!(project.has("main-1.summary.json"));
+    let own = ["--output", "now.jsonl", "--report", "json"];
+    let ran = run(&project, &[&own[..], &["--baseline", "main-*"]].concat());
+    assert_eq!(base_of(&ran).0, 2);
+    assert!(!ran.err.contains("not a row") && !ran.err.contains("damaged"), "{}", ran.err);
+    let compared = project.evalrig(&["compare", "main-*", "now.jsonl", "--gate"]);
+    compared.exits(0);
+    assert!(!compared.err.contains("not a row"), "{}", compared.err);
+    project.evalrig(&["compare", "*.summary.json", "now.jsonl"]).exits(2).says("matches no file");
+}

@@ -7,7 +7,8 @@
 mod support;
 
 use std::fmt::Write as _;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
@@ -220,6 +221,7 @@ fn planted(source: &Source) -> (Project, Vec<(&'static str, String)>) {
     );
     let mut suite = "name: secrets\ntests:\n".to_owned();
     let mut skills = "name: skills\ntests:\n".to_owned();
+    let mut tasks = "name: tasks\ntests:\n".to_owned();
     let mut bad = "tests:\n".to_owned();
     for (at, (_, text)) in spelled.iter().enumerate() {
         let quoted = Value::from(text.as_str()).to_string();
@@ -255,6 +257,14 @@ fn planted(source: &Source) -> (Project, Vec<(&'static str, String)>) {
             one(&format!("b{at}")),
             one(&format!("b{at}")),
         );
+        let _ = writeln!(
+            tasks,
+            "  - {{id: {}, criteria: {}, input: {}, workspace: {{}}, assert: [{{type: files, name: {}, exists: [a.txt]}}]}}",
+            one(&format!("{at}")),
+            with("criteria"),
+            with("input"),
+            one("check"),
+        );
         project.write(
             &format!("bad/name{at}.eval.yaml"),
             &format!("name: {quoted}\ntests: [{{id: a, criteria: c, input: {quoted}}}]\n"),
@@ -289,6 +299,7 @@ fn planted(source: &Source) -> (Project, Vec<(&'static str, String)>) {
     }
     project.write("EVAL.yaml", &suite);
     project.write("skills.yaml", &skills);
+    project.write("tasks.yaml", &tasks);
     project.write("bad/EVAL.yaml", &bad);
     (project, spelled)
 }
@@ -335,8 +346,19 @@ fn outputs(source: &Source, project: &Project) -> Vec<(String, String)> {
     ]);
     call(&["grade", LATEST, "-v"]);
     call(&["report", LATEST, "-v"]);
+    call(&["report", LATEST, "-v", "--baseline", "out/r.jsonl"]);
     call(&["compare", LATEST, "out/r.jsonl"]);
+    call(&["run", "EVAL.yaml", "--failed", "-v", "--no-record", "--output", "out/failed.jsonl"]);
+    for format in ["text", "json"] {
+        call(&["config", "--format", format]).exits(0);
+        call(&["judge", "check", "out/r.jsonl", "--format", format]);
+    }
+    for format in ["text", "json"] {
+        call(&["mutate", LATEST, "-v", "--format", format]);
+        call(&["stats", LATEST, "--format", format]);
+    }
     call(&["export", "skill-creator", LATEST, "-o", "out/iteration-1"]).exits(0);
+    call(&["export", "harbor", "tasks.yaml", "-o", "out/tasks"]).exits(0);
     call(&["convert", "out/iteration-1", "-o", "out/history.jsonl"]).exits(0);
     for format in ["full", "concise", "json", "github", "sarif"] {
         call(&["validate", "bad", "EVAL.yaml", "--format", format]).exits(1);
@@ -376,6 +398,9 @@ fn outputs(source: &Source, project: &Project) -> Vec<(String, String)> {
         call(&["log", "messages", name]).exits(0);
         call(&["log", "diff", name]);
     }
+    let mut server = project.command(&["mcp"]);
+    server.envs(source.environment.iter().copied());
+    outputs.push(("mcp".to_owned(), tool_output(server)));
     for (path, bytes) in project.all_files() {
         let path = path.to_str().unwrap().to_owned();
         if [".evalrig/results", ".co/", "/out/"].iter().any(|part| path.contains(part)) {
@@ -384,6 +409,65 @@ fn outputs(source: &Source, project: &Project) -> Vec<(String, String)> {
         }
     }
     outputs
+}
+
+/// What the tools of the MCP server answer.
+fn tool_output(command: Command) -> String {
+    let calls = [
+        ("validate", json!({"paths": ["bad"]})),
+        ("list", json!({"paths": ["EVAL.yaml"]})),
+        ("failures", json!({"results": LATEST})),
+        ("compare", json!({"baseline": LATEST, "candidate": "out/r.jsonl"})),
+    ];
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    let mut messages =
+        vec![hello, json!({"jsonrpc": "2.0", "method": "notifications/initialized"})];
+    messages.extend(calls.iter().enumerate().map(|(at, (tool, arguments))| {
+        json!({
+            "jsonrpc": "2.0", "id": at + 1, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        })
+    }));
+    let lines = messages.iter().map(|message| format!("{message}\n")).collect::<String>();
+    let output = talk(command, lines, calls.len() + 1);
+    assert_eq!(output.lines().filter(|line| is_answer(line)).count(), calls.len() + 1, "{output}");
+    output
+}
+
+fn is_answer(line: &str) -> bool {
+    let message = serde_json::from_str::<Value>(line);
+    message.is_ok_and(|message| message["id"].is_u64() && message.get("method").is_none())
+}
+
+/// Gives messages to a server, and returns what it says up to its end. Its input stays open until it has given
+/// so many answers: the end of the input would cancel what still runs.
+fn talk(mut command: Command, input: String, answers: usize) -> String {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("standard input");
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(input.as_bytes());
+        stdin
+    });
+    let mut output = BufReader::new(child.stdout.take().expect("standard output"));
+    let (mut text, mut seen) = (String::new(), 0);
+    while seen < answers {
+        let start = text.len();
+        if output.read_line(&mut text).expect("UTF-8") == 0 {
+            break;
+        }
+        seen += usize::from(is_answer(&text[start..]));
+    }
+    drop(writer.join().expect("the messages are written"));
+    output.read_to_string(&mut text).expect("UTF-8");
+    child.wait().expect("the server ends");
+    text
 }
 
 /// The text as an output may write it, and the halves of a long one, which a cut could leave.
@@ -504,6 +588,10 @@ fn results_from_elsewhere_are_redacted_when_they_are_shown() {
     }
     for format in ["text", "json", "markdown"] {
         shown(&["compare", "older.jsonl", "r.jsonl", "-v", "--format", format]);
+    }
+    for format in ["text", "json"] {
+        shown(&["mutate", "r.jsonl", "-v", "--format", format]);
+        shown(&["stats", "r.jsonl", "older.jsonl", "--format", format]);
     }
     // A cut file: what is missing has a name too.
     let header = stored.lines().next().unwrap();

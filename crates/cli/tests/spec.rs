@@ -140,6 +140,20 @@ fn lists_and_ranges_of_sections_are_citations() {
 }
 
 #[test]
+fn every_section_has_a_number_of_its_own() {
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for (name, page) in pages() {
+        for heading in headings(&page) {
+            let number = heading.split(' ').next().unwrap_or_default();
+            if number.contains('.') && number_length(number) == number.len() {
+                assert!(seen.insert(number.to_owned()), "{name}: {heading}");
+            }
+        }
+    }
+    assert!(seen.len() > 100);
+}
+
+#[test]
 fn every_citation_leads_to_a_heading() {
     let sections = sections();
     let mut lost = Vec::new();

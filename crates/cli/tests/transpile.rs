@@ -316,8 +316,41 @@ fn files_are_found_from_the_root_of_the_skill() {
     assert!(run(&["transpile", "csv/evals/EVAL.yaml"]).status.success());
     let written = fs::read_to_string(at("csv/evals/evals.json")).expect("a file");
     assert!(written.contains(r#""files": ["evals/files/a.csv"]"#), "{written}");
+    // The suite decides where paths start, and not the place of the files.
+    for more in [["--layout", "skill-dirs"], ["--out", "other"]] {
+        assert!(run(&[&["transpile", "csv/evals/EVAL.yaml"], &more[..]].concat()).status.success());
+    }
+    for other in ["csv/evals/csv/evals/evals.json", "other/evals.json"] {
+        let written = fs::read_to_string(at(other)).expect("a file");
+        assert!(written.contains(r#""files": ["evals/files/a.csv"]"#), "{other}: {written}");
+    }
     let checked = run(&["validate", "csv/evals/evals.json", "--strict"]);
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+/// A SKILL.md is the root of its skill however deep the suite is below it.
+#[test]
+fn files_start_at_the_skill_that_the_suite_lies_in() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("csv/tests/data")).expect("directories");
+    fs::create_dir(at(".git")).expect("a directory");
+    fs::write(at("csv/SKILL.md"), "---\nname: csv\n---\n").expect("a file");
+    let suite = "name: csv\ntests:\n  - id: one\n    criteria: Adds up\n    input_files: [data/a.csv]\n    \
+                 input: Add up a.csv\n    assert: [{type: trigger-judge, skill: csv}]\n";
+    let written = |suite: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evalrig"));
+        let command = command.args(["transpile", suite, "--stdout", "--format", "evals"]);
+        let output = command.current_dir(folder.path()).output().expect("the binary starts");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    for (place, path) in [("csv/tests", "tests/data/a.csv"), ("plain", "data/a.csv")] {
+        fs::create_dir_all(at(place).join("data")).expect("directories");
+        fs::write(at(place).join("data/a.csv"), "1\n").expect("a file");
+        fs::write(at(place).join("EVAL.yaml"), suite).expect("a file");
+        let text = written(&format!("{place}/EVAL.yaml"));
+        assert!(text.contains(&format!(r#""files": ["{path}"]"#)), "{place}: {text}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Workspaces through the binary: many cases at once that write the same names, and runs that are killed at
-//! any moment.
+//! Workspaces through the binary: many cases at once that write the same names, runs that are killed at any
+//! moment, and a workspace of many files.
 //!
 //! By default short versions run. `EVALRIG_WORKSPACE_TESTS` and `EVALRIG_WORKSPACE_KILLS` set other counts;
 //! `scripts/test-workspaces` runs the long version.
@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -95,6 +96,14 @@ const LONGEST: u64 = 900;
 
 const MARK: &str = "WORKSPACE_KILL_TEST_OF";
 
+fn git(directory: &Path, words: &[&str]) {
+    let own =
+        ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
+    let mut command = Command::new("git");
+    command.args(own).args(words).current_dir(directory).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    assert!(command.status().expect("git").success(), "{words:?}");
+}
+
 /// Every fourth test fails, so its workspace is kept.
 fn is_failing(id: &str) -> bool {
     id[1..].parse::<usize>().unwrap().is_multiple_of(4)
@@ -102,8 +111,8 @@ fn is_failing(id: &str) -> bool {
 
 impl KilledRun {
     fn new() -> Self {
-        let mut suite = "name: killed\nworkspace: {template: ./template, setup: 'cp -r many more; chmod 500 more/d', \
-             teardown: 'true'}\nassert:\n  - {type: command, run: 'test -e out.txt'}\ntests:\n"
+        let mut suite = "name: killed\nworkspace: {template: ./template, repos: [{repo: ./vendor, commit: main, path: lib}], \
+             setup: 'test -e lib/README && cp -r many more && chmod 500 more/d', teardown: 'true'}\nassert:\n  - {type: command, run: 'test -e out.txt'}\ntests:\n"
             .to_owned();
         for number in 0..KILLED_TESTS {
             let value = if is_failing(&format!("t{number}")) { "never" } else { "done" };
@@ -117,10 +126,15 @@ impl KilledRun {
         for number in 0..40 {
             project.write(&format!("template/many/d/{number}"), "text\n");
         }
+        project.write("vendor/README", "a library\n");
+        git(&project.path("vendor"), &["init", "--quiet"]);
+        git(&project.path("vendor"), &["add", "."]);
         Self { project, rows: BTreeMap::new() }
     }
 
     fn start(&self) -> Running {
+        // So that git has to write to the cache in each run, and is killed there now and then.
+        git(&self.project.path("vendor"), &["commit", "--quiet", "--allow-empty", "-m", "next"]);
         let workers = WORKERS.to_string();
         let mut words = vec!["run", "--workers", &workers, "--quiet"];
         if self.is_interrupted() {
@@ -128,6 +142,7 @@ impl KilledRun {
         }
         let mut command = self.project.command(&words);
         command.env(MARK, self.project.path(""));
+        command.env("XDG_CACHE_HOME", self.project.path("cache"));
         Running::of(command)
     }
 
@@ -226,4 +241,33 @@ fn killed_runs_leave_only_workspaces_that_are_kept() {
         run.check_left(killed - before);
         eprintln!("{killed} kills");
     }
+}
+
+#[test]
+#[ignore = "takes a minute; scripts/test-workspaces runs it"]
+fn changes_among_a_hundred_thousand_files_are_found() {
+    let suite = "name: large\nworkspace: ./template\ntests:\n  - id: a\n    criteria: c\n    input: go\n    assert:\n      \
+         - {type: files, modified: [d0/0, d42/42], created: [new], deleted: [d99/99], unchanged: [\"d7/**\"]}\n";
+    let agent = "echo more >> d0/0; echo more >> d42/42; echo new > new; rm d99/99; chmod 700 d50/50; echo ok";
+    let project = Project::new(suite, &target(&json!({"command": agent})));
+    for directory in 0..100 {
+        fs::create_dir_all(project.path(&format!("template/d{directory}"))).unwrap();
+        for file in 0..1_000 {
+            let path = project.path(&format!("template/d{directory}/{file}"));
+            fs::write(path, format!("{file}\n")).unwrap();
+        }
+    }
+    // An unoptimised binary takes longer than other tests may wait.
+    let ran = project.command(&["run", "--quiet"]).output().expect("a run");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let changes = &project.row("a")["workspace"];
+    assert_eq!(changes["created"], json!(["new"]));
+    assert_eq!(changes["modified"], json!(["d0/0", "d42/42", "d50/50"]));
+    assert_eq!(changes["deleted"], json!(["d99/99"]));
+    let diff = text(&changes["diff"]);
+    for line in [" 0\n+more\n", " 42\n+more\n", "+new\n", "-99\n", "new mode 100700\n"] {
+        assert!(diff.contains(line), "{line} in {diff}");
+    }
+    let left: Vec<_> = fs::read_dir(project.scratch.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
 }

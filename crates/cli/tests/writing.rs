@@ -249,3 +249,30 @@ fn exports_follow_the_umask() {
         assert_eq!(mode(&project.path(directory)), 0o755, "{directory}");
     }
 }
+
+#[test]
+fn init_follows_no_link_of_the_repository() {
+    let project = Project::empty();
+    let outside = Project::empty();
+    symlink(outside.path(""), project.path(".evalrig")).expect("a link");
+    symlink(outside.path(""), project.path(".github")).expect("a link");
+    let ran = project.evalrig(&["init", "--ci", "github"]);
+    ran.exits(2).says("cannot write");
+    assert!(!outside.has("targets.yaml") && !outside.has("workflows"));
+}
+
+#[test]
+fn files_beside_a_converted_suite_follow_no_link() {
+    let project = Project::empty();
+    let outside = Project::empty();
+    let promptfoo = "prompts: ['Hi {{name}}']\nproviders: ['openai:gpt-4o']\ntests: [{vars: {name: a}, assert: [{type: contains, value: a}]}]\n";
+    project.write("promptfooconfig.yaml", promptfoo);
+    let convert = ["convert", "promptfooconfig.yaml", "-o", "made/EVAL.yaml"];
+    fs::create_dir(project.path("made")).expect("a directory");
+    symlink(outside.path(""), project.path("made/.evalrig")).expect("a link");
+    project.evalrig(&convert).exits(2).says("cannot write");
+    assert!(!outside.has("targets.yaml"));
+    fs::remove_file(project.path("made/.evalrig")).expect("removed");
+    project.evalrig(&convert).exits(0);
+    assert!(project.has("made/.evalrig/targets.yaml"));
+}

@@ -107,6 +107,40 @@ pub fn file_changes_outside(sources: &Sources, writer: Option<&str>) -> Vec<Stri
     found
 }
 
+/// The parts of the standard library that open files for reading, or list directories.
+const FILE_READS: [&str; 5] =
+    ["fs::read", "File::open", "read_dir_utf8", "read_link_utf8", "tokio::fs"];
+
+/// Whether a line has a call that is not the end of a longer name.
+fn calls(line: &str, call: &str) -> bool {
+    let mut found = line.match_indices(call);
+    found.any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}
+
+/// Only the room `reader` may open files, except in `allowed` files, which have a reason.
+pub fn file_reads_outside(
+    sources: &Sources,
+    reader: Option<&str>,
+    allowed: &[(&str, &str)],
+) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut used = BTreeSet::new();
+    for file in sources.shipped().filter(|file| Some(file.room()) != reader) {
+        for (at, line) in file.code().lines().enumerate() {
+            if !FILE_READS.iter().any(|call| calls(line, call)) {
+                continue;
+            }
+            match allowed.iter().find(|(path, _)| *path == file.path) {
+                Some((path, _)) => drop(used.insert(path)),
+                None => found.push(format!("{}:{}: {}", file.path, at + 1, line.trim())),
+            }
+        }
+    }
+    let unused = allowed.iter().filter(|(path, _)| !used.contains(path));
+    found.extend(unused.map(|(path, _)| unneeded(path)));
+    found
+}
+
 /// A file must open with a sentence that says what it owns.
 pub fn files_without_head(sources: &Sources) -> Vec<String> {
     let without = sources.files.iter();

@@ -1,6 +1,8 @@
 //! A project in a directory of its own, and the binary run inside it.
 #![allow(dead_code, reason = "every test file uses another part of this support")]
 
+pub mod nats;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -279,4 +281,16 @@ pub fn ids(rows: &[Value]) -> Vec<String> {
 
 pub fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
+}
+
+/// Numbers that look random and are the same every time.
+#[derive(Debug)]
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
 }
