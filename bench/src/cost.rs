@@ -1,14 +1,13 @@
 //! The cost of commands, and whether it is within limits.
 //!
 //! A cost is the minimum CPU time over several runs. Each run is the child of a `--once` process of
-//! its own, because the system accumulates CPU time and memory over all children of a process.
+//! its own: the peak of a process is never below the memory of the one that started it.
 
-use std::io::{Error, Result};
+use std::io::{Error, Read as _, Result};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use wait4::{ResourceUsage, Wait4 as _};
 
 /// Replaced in arguments by a number that is unique to the run.
 pub const FRESH: &str = "{fresh}";
@@ -61,27 +60,40 @@ impl Verdict {
 /// Runs one command; gives its CPU time and the time that passed, in microseconds, and its peak
 /// memory in KiB, as [`compare`] reads them.
 pub fn once(program: &str, arguments: &[&str]) -> Result<String> {
+    once_ending_with(&[0], program, arguments)
+}
+
+/// As [`once`], for a command that may end with any of these exit codes.
+pub fn once_ending_with(exits: &[i32], program: &str, arguments: &[&str]) -> Result<String> {
     let start = Instant::now();
-    let status = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
-    if !status.success() {
-        return Err(Error::other(format!("`{program}` ended with {status}")));
+    let ended = Command::new(program).args(arguments).stdout(Stdio::null()).spawn()?.wait4()?;
+    if !ended.status.code().is_some_and(|code| exits.contains(&code)) {
+        return Err(Error::other(format!("`{program}` ended with {}", ended.status)));
     }
     let passed = start.elapsed().as_micros();
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let time = usage.user_time() + usage.system_time();
-    Ok(format!("{} {passed} {}", time.num_microseconds(), usage.max_rss()))
+    let time = cpu_time(&ended.rusage).as_micros();
+    Ok(format!("{time} {passed} {}", ended.rusage.maxrss / 1024))
 }
 
 /// Runs one command, which must end with this exit code; gives its CPU time in microseconds.
-pub fn cpu_time_of_child(program: &str, arguments: &[&str], exit: &str) -> Result<i64> {
-    let output = Command::new(program).args(arguments).stdout(Stdio::null()).output()?;
-    if output.status.code().map(|code| code.to_string()).as_deref() != Some(exit) {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said: String = said.chars().take(2_000).collect();
-        return Err(Error::other(format!("ended with {}, not {exit}: {said}", output.status)));
+pub fn cpu_time_of_child(program: &str, arguments: &[&str], exit: &str) -> Result<u128> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut said = Vec::new();
+    if let Some(mut pipe) = child.stderr.take() {
+        pipe.read_to_end(&mut said)?;
     }
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    Ok((usage.user_time() + usage.system_time()).num_microseconds())
+    let ended = child.wait4()?;
+    if ended.status.code().map(|code| code.to_string()).as_deref() != Some(exit) {
+        let said: String = String::from_utf8_lossy(&said).chars().take(2_000).collect();
+        return Err(Error::other(format!("ended with {}, not {exit}: {said}", ended.status)));
+    }
+    Ok(cpu_time(&ended.rusage).as_micros())
+}
+
+fn cpu_time(usage: &ResourceUsage) -> Duration {
+    usage.utime + usage.stime
 }
 
 /// Runs the commands in turn, round after round, so that a busy moment of the machine hits all of

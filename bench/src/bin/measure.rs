@@ -85,6 +85,15 @@ impl Bench {
         self.row("an empty program", costs[0], costs[0], Limits::default());
         let limits = Limits { ratio: Some(3.0), peak_mb: None };
         self.row("  evalrig --version", costs[1], costs[0], limits);
+        self.size()
+    }
+
+    /// The binary as it is released.
+    fn size(&mut self) -> Result<()> {
+        const MOST_MB: f64 = 18.0;
+        let size = self.programs.join("evalrig").metadata()?.len() as f64 / 1e6;
+        let verdict = self.verdict.judge(size <= MOST_MB);
+        println!("{:<44} {size:>7.1} MB {:>15.1} {verdict}", "  evalrig, its file", MOST_MB);
         Ok(())
     }
 
