@@ -9,7 +9,7 @@ use std::io;
 use camino::Utf8Path;
 use house::{LineCount, Sources};
 
-const CRATES: [&str; 3] = ["core", "run", "cli"];
+const CRATES: [&str; 4] = ["core", "run", "lsp", "cli"];
 
 /// How many of the longest functions are printed per crate.
 const SHOWN: usize = 5;

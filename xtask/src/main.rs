@@ -24,9 +24,13 @@ usage: cargo xtask COMMAND
   mutate-inputs N [SEED [READER…]]
           give N mutated inputs to all readers or to these, and one of 500 to the evalrig that was
           built beside xtask; `streams` stands for those that read what agents print
-  statistics [--full | --repeats N] [--only TABLE] [--write]
+  statistics [--full | --repeats N] [--only TABLE] [--write] | --check
           simulate comparisons and print the numbers of docs/explanation/guarantees.md;
-          `--write` puts them there and draws the pictures
+          `--write` puts them there and draws the pictures; `--check` simulates nothing and
+          holds the numbers that are there against their limits
+  simulate-queue [--workers N | --validate FILE | --write]
+          simulate runs over many workers; without options, print the tables of
+          docs/explanation/many-machines.md; `--help` has all options
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         Some("house") => report(print_house()),
         Some("mutate-inputs") => report(mutate_inputs()),
         Some("statistics") => report(run_statistics()),
+        Some("simulate-queue") => simulate_queue(),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -85,6 +90,18 @@ fn run_statistics() -> Result<(), String> {
         .status()
         .map_err(|error| error.to_string())?;
     if status.success() { Ok(()) } else { Err("the simulation failed".to_owned()) }
+}
+
+/// A program of its own, because it has many options.
+fn simulate_queue() -> ExitCode {
+    let status = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "queue-sim", "--"])
+        .args(env::args().skip(2))
+        .status();
+    match status.map(|status| status.code()) {
+        Ok(code) => ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(2)),
+        Err(error) => report(Err(error.to_string())),
+    }
 }
 
 fn links() -> Result<(), String> {

@@ -1,11 +1,14 @@
-//! Arbitrary bytes for every reader of evalrig. The fuzz targets, the replay of their seeds and
+//! Arbitrary bytes for the readers of evalrig. The fuzz targets, the replay of their seeds and
 //! `cargo xtask mutate-inputs` all use this list. A reader returns, whatever it is given; what must
 //! hold besides is asserted in it.
 
 pub mod campaign;
 mod foreign;
 mod mutation;
+mod protocol;
+mod settings;
 mod stored;
+mod streams;
 mod suite;
 
 use std::fs;
@@ -26,7 +29,8 @@ pub struct InputReader {
     pub file: &'static str,
 }
 
-/// Every reader.
+/// Readers of files and messages that untrusted authors may have written. Not among them: stored answers of
+/// `run --cache`, states of rate limits, folders of skill-creator, and calls of tools of `mcp`.
 pub static READERS: &[InputReader] = &[
     reader("yaml", suite::yaml, &["validate"], "EVAL.yaml"),
     reader("jsonl", suite::jsonl, &["list"], "d.jsonl"),
@@ -41,9 +45,14 @@ pub static READERS: &[InputReader] = &[
     reader("labels", stored::labels, &[], ""),
     reader("runlog", stored::runlog, &["convert", "--stdout"], ".co/evals/a.yaml"),
     reader("session", stored::session, &[], ""),
-    reader("stream", stored::stream, &[], ""),
-    reader("acp", stored::acp, &[], ""),
+    reader("stream", streams::stream, &[], ""),
+    reader("acp", streams::acp, &[], ""),
     reader("reply", stored::reply, &[], ""),
+    reader("lsp", protocol::lsp, &[], ""),
+    reader("bundle", protocol::bundle, &[], ""),
+    reader("config", settings::config, &[], ""),
+    reader("skill", settings::skill, &[], ""),
+    reader("task", foreign::task, &["convert", "--stdout"], "task.toml"),
 ];
 
 const fn reader(

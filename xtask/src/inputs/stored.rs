@@ -1,5 +1,4 @@
-//! Files and streams that programs write: results, journals, the run log, the output of agents,
-//! replies of judges, and targets files.
+//! Files that programs write: results, journals, the run log, replies of judges, and targets files.
 
 use std::fs;
 
@@ -9,11 +8,9 @@ use evalrig_core::evidence::{ScriptEnd, read_score_reply, read_script};
 use evalrig_core::reader::World;
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{MemoryFiles, Reach, Sources, Variables};
-use evalrig_core::syntax::lenient_json_value;
-use evalrig_run::format::{self, OutputFormat};
 use evalrig_run::report::{Detail, REPORTS, ReportOptions, ReportedRun, SuiteText};
 use evalrig_run::results::{
-    Borderline, Interrupted, Labels, ResultsPaths, Rows, append_label, read_finished,
+    ExitRule, Interrupted, Labels, ResultsPaths, Rows, append_label, read_finished,
 };
 use evalrig_run::runlog::{RecordSummary, RunFile, SessionFormat, read_session};
 use evalrig_run::session::{LoadOptions, read_cases};
@@ -51,7 +48,7 @@ pub(super) fn rows(bytes: &[u8]) {
         let _ = fs::remove_file(ResultsPaths::existing(&path).journal());
         fs::write(&path, bytes).expect("the file can be written");
         let _ = read_finished(&path);
-        let _ = read_cases(&LoadOptions::new("/"), std::slice::from_ref(&path), None);
+        let _ = read_cases(&LoadOptions::new("/"), &[vec![path.clone()]]);
         if let Ok(found) = Interrupted::read(&path) {
             let _ = found.notices();
         }
@@ -66,7 +63,7 @@ fn report(rows: Rows) {
         style: OutputStyle::default(),
         detail: Detail::Verbose,
         text: SuiteText::new(|_, line| Some(format!("line {line}"))),
-        borderline: Borderline::Fails,
+        exit_rule: ExitRule::default(),
     };
     let mut stored = rows;
     let rows: Vec<_> = stored.by_ref().map_while(Result::ok).collect();
@@ -142,60 +139,6 @@ pub(super) fn session(bytes: &[u8]) {
         }
     }
     let _ = SessionFormat::guess(bytes);
-}
-
-/// The output of a program, in every format that a targets file can name. The stream of an agent is
-/// an answer only if it has an end, wherever it is cut.
-pub(super) fn stream(bytes: &[u8]) {
-    for format in OutputFormat::ALL {
-        let is_read = format::read(*format, bytes).is_ok();
-        let Some(closing) = closing_events(*format).filter(|_| is_read) else {
-            continue;
-        };
-        let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        for end in ends.map(|(at, _)| at).take(MOST_CUTS).chain([bytes.len()]) {
-            let part = &bytes[..end];
-            if format::read(*format, part).is_ok() {
-                assert!(may_have_ended(part, closing), "{format:?} was cut at byte {end}");
-            }
-        }
-    }
-}
-
-/// Lines at which one stream is cut.
-const MOST_CUTS: usize = 40;
-
-/// The events with which a stream of this format can end; `None` if it is not that of an agent.
-fn closing_events(format: OutputFormat) -> Option<&'static [&'static str]> {
-    Some(match format {
-        OutputFormat::Text | OutputFormat::Messages | OutputFormat::Jsonl => return None,
-        OutputFormat::CodexJson => &["turn.completed", "turn.failed"],
-        OutputFormat::OpencodeJson => &["step_finish", "error"],
-        OutputFormat::PiJson => &["agent_end"],
-        _ => &["result"],
-    })
-}
-
-/// Whether a line is such an event, or one that another parser does not read.
-fn may_have_ended(stream: &[u8], closing: &[&str]) -> bool {
-    let text = String::from_utf8_lossy(stream);
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
-    let mut lines = lines.map(|line| lenient_json_value(line.trim()));
-    lines.any(|line| match line {
-        Ok(event) => {
-            let kind = event.as_map().and_then(|event| event.get("type")?.as_str());
-            kind.is_some_and(|kind| closing.contains(&kind))
-        }
-        Err(_) => true,
-    })
-}
-
-/// What an agent says in the Agent Client Protocol.
-pub(super) fn acp(bytes: &[u8]) {
-    let read = format::read_acp(bytes);
-    let uses = read.skills.used.unwrap_or_default();
-    let calls = read.calls.unwrap_or_default().len();
-    assert!(uses.iter().filter_map(|one| one.call).all(|call| call < calls));
 }
 
 /// What a judge or a script says: marks, or a reason why there are none.
