@@ -37,6 +37,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
             [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
+            [CompletionResult]::new('judge', 'judge', [CompletionResultType]::ParameterValue, 'Check the judges themselves')
+            [CompletionResult]::new('mutate', 'mutate', [CompletionResultType]::ParameterValue, 'Damage stored answers that passed, and list the checks that do not notice')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
@@ -45,6 +48,10 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write results in the format of another tool')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
+            [CompletionResult]::new('worker', 'worker', [CompletionResultType]::ParameterValue, 'Run cases of `run --queue` on this machine, until asked to end')
+            [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'List, cancel and remove the runs on a server')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve tools for coding agents on standard input and output (Model Context Protocol)')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
@@ -53,8 +60,10 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         }
         'evalrig;init' {
             [CompletionResult]::new('--target', '--target', [CompletionResultType]::ParameterName, 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]')
+            [CompletionResult]::new('--example', '--example', [CompletionResultType]::ParameterName, 'Write a whole example that runs offline')
             [CompletionResult]::new('--ci', '--ci', [CompletionResultType]::ParameterName, 'Write a workflow that runs the suites in CI')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--run', '--run', [CompletionResultType]::ParameterName, 'Run the suites of the directory afterwards')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
@@ -90,11 +99,13 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--baseline-arm', '--baseline-arm', [CompletionResultType]::ParameterName, 'Compare the other arms with this one [default: `without`, else the first]')
             [CompletionResult]::new('--reuse-arm', '--reuse-arm', [CompletionResultType]::ParameterName, 'Take over the rows of arms that have not changed since this run: a results file, a directory, `latest` or `latest~N`')
             [CompletionResult]::new('--sandbox', '--sandbox', [CompletionResultType]::ParameterName, 'Confine the processes of every target: none, home, bwrap, podman or docker')
+            [CompletionResult]::new('--keep-workspaces', '--keep-workspaces', [CompletionResultType]::ParameterName, 'Keep the workspaces of cases: never, failed (and errored) or always [default: `keep` of the workspace, else failed]')
             [CompletionResult]::new('-f', '-f', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
             [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Run tests whose id matches; `!GLOB` excludes; repeatable')
             [CompletionResult]::new('--tag', '--tag', [CompletionResultType]::ParameterName, 'Run tests with this tag; repeatable')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Run each test N times, instead of as often as the suite says')
             [CompletionResult]::new('--trials', '--trials', [CompletionResultType]::ParameterName, 'Run each test N times, instead of as often as the suite says')
+            [CompletionResult]::new('--rounds', '--rounds', [CompletionResultType]::ParameterName, 'Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms have a verdict [default: as many as there are trials]')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Run N cases at once [default: one per core; four per core for HTTP targets]')
             [CompletionResult]::new('--failed', '--failed', [CompletionResultType]::ParameterName, 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]')
@@ -113,6 +124,13 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--max-errors', '--max-errors', [CompletionResultType]::ParameterName, 'Stop when N cases could not be measured')
             [CompletionResult]::new('--fail-fast', '--fail-fast', [CompletionResultType]::ParameterName, 'Start no other case after the first one, or N, that did not pass; --resume runs the rest')
             [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'Stop when targets and judges have cost this much')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'Let `evalrig worker` processes run the cases, through these NATS servers')
+            [CompletionResult]::new('--attach', '--attach', [CompletionResultType]::ParameterName, 'Follow a run that is on the server, with its suites and options')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Copies of everything on the server, for a cluster')
+            [CompletionResult]::new('--lease', '--lease', [CompletionResultType]::ParameterName, 'How long a worker may be silent before its cases are given to another')
+            [CompletionResult]::new('--queue-patience', '--queue-patience', [CompletionResultType]::ParameterName, 'How long a case waits for a worker that can run it')
+            [CompletionResult]::new('--queue-creds', '--queue-creds', [CompletionResultType]::ParameterName, 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]')
+            [CompletionResult]::new('--queue-ca', '--queue-ca', [CompletionResultType]::ParameterName, 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]')
             [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, unless an assertion names another')
             [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Lowest score that passes [default: the suite''s, else 0.8]')
             [CompletionResult]::new('--borderline', '--borderline', [CompletionResultType]::ParameterName, 'Lowest score that is borderline [default: the suite''s, else 0.6]')
@@ -126,6 +144,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--futility', '--futility', [CompletionResultType]::ParameterName, 'With --rounds: stop as well when a verdict has become unlikely')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the number of calls and their estimated cost, and call nothing')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C')
             [CompletionResult]::new('--view', '--view', [CompletionResultType]::ParameterName, 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C')
@@ -135,6 +154,8 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--messages', '--messages', [CompletionResultType]::ParameterName, 'Messages are saved by default')
             [CompletionResult]::new('--record', '--record', [CompletionResultType]::ParameterName, 'Record the run even if the variable `CI` is set, which turns recording off')
             [CompletionResult]::new('--no-record', '--no-record', [CompletionResultType]::ParameterName, 'Do not record the run in `.co/evals`')
+            [CompletionResult]::new('--detach', '--detach', [CompletionResultType]::ParameterName, 'Return once every case is on the server; --attach follows the run')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept a server that is not on this machine and has no TLS or no login')
             [CompletionResult]::new('--skip-judges', '--skip-judges', [CompletionResultType]::ParameterName, 'Skip assertions that need a model as a judge')
             [CompletionResult]::new('--judge-criteria', '--judge-criteria', [CompletionResultType]::ParameterName, 'Judge `criteria` even if a test has assertions')
             [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 even if tests are borderline')
@@ -152,6 +173,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;report' {
             [CompletionResult]::new('--report', '--report', [CompletionResultType]::ParameterName, 'Report format, and the file to write it to; repeatable [default: terminal]')
             [CompletionResult]::new('--pass-trials', '--pass-trials', [CompletionResultType]::ParameterName, 'Share of a test''s trials that must pass')
+            [CompletionResult]::new('--baseline-arm', '--baseline-arm', [CompletionResultType]::ParameterName, 'Compare the other arms with this one [default: the baseline arm of the run]')
             [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Compare with earlier runs: a results file, a pattern, a directory with results, `latest`, `latest~N` or `latest~A..B`; repeatable')
             [CompletionResult]::new('--baseline-runs', '--baseline-runs', [CompletionResultType]::ParameterName, 'How many complete runs `--baseline latest` stands for [default: 4]')
             [CompletionResult]::new('--margin', '--margin', [CompletionResultType]::ParameterName, 'Ignore differences in pass rate, or mean score, that are smaller than this')
@@ -223,6 +245,89 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--allow-borderline', '--allow-borderline', [CompletionResultType]::ParameterName, 'Exit with 0 even if tests are borderline')
             [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
             [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;judge' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;judge;check' {
+            [CompletionResult]::new('--labels', '--labels', [CompletionResultType]::ParameterName, 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]')
+            [CompletionResult]::new('--readings', '--readings', [CompletionResultType]::ParameterName, 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'With --readings: the target that judges')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'With --readings: grade N cases at once')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'With --readings: grade N cases at once')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'With --readings: print the price, and ask nothing')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;judge;help' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;judge;help;check' {
+            break
+        }
+        'evalrig;judge;help;help' {
+            break
+        }
+        'evalrig;mutate' {
+            [CompletionResult]::new('--suite', '--suite', [CompletionResultType]::ParameterName, 'The suite with the assertions [default: the suites named in the results]')
+            [CompletionResult]::new('--judges', '--judges', [CompletionResultType]::ParameterName, 'Also try checks that ask a judge or run a script, with N mutants each; prints the price first')
+            [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'Stop asking judges when this is spent')
+            [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'The target that judges, instead of the configured ones')
+            [CompletionResult]::new('--pass', '--pass', [CompletionResultType]::ParameterName, 'Score from which a check or a test passes [default: that of the suite]')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Seed for everything random')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Show N mutants to judges at once')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Show N mutants to judges at once')
+            [CompletionResult]::new('--targets', '--targets', [CompletionResultType]::ParameterName, 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--deny-weak', '--deny-weak', [CompletionResultType]::ParameterName, 'Exit with 1 if a check is weak or a test is unchecked')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;stats' {
+            [CompletionResult]::new('--runs', '--runs', [CompletionResultType]::ParameterName, 'Use at most the newest N runs')
+            [CompletionResult]::new('--measure', '--measure', [CompletionResultType]::ParameterName, 'Measure pass rates or mean scores')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
@@ -516,6 +621,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            [CompletionResult]::new('harbor', 'harbor', [CompletionResultType]::ParameterValue, 'Write tests whose checks are on files as task directories of Harbor')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
@@ -533,12 +639,35 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
+        'evalrig;export;harbor' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The directory to write: one directory per test. It must not exist or be empty')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The directory to write: one directory per test. It must not exist or be empty')
+            [CompletionResult]::new('--loss-report', '--loss-report', [CompletionResultType]::ParameterName, 'Write a list of what is lost to this file, as JSON')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Read variables from this file instead of searching for `.env` files')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace what an earlier export wrote to the directory')
+            [CompletionResult]::new('--deny-loss', '--deny-loss', [CompletionResultType]::ParameterName, 'Write nothing and exit with 1 if anything would be lost')
+            [CompletionResult]::new('--allow-outside-root', '--allow-outside-root', [CompletionResultType]::ParameterName, 'Allow paths outside the repository root')
+            [CompletionResult]::new('--no-env-file', '--no-env-file', [CompletionResultType]::ParameterName, 'Do not read `.env` files')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
         'evalrig;export;help' {
             [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            [CompletionResult]::new('harbor', 'harbor', [CompletionResultType]::ParameterValue, 'Write tests whose checks are on files as task directories of Harbor')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'evalrig;export;help;skill-creator' {
+            break
+        }
+        'evalrig;export;help;harbor' {
             break
         }
         'evalrig;export;help;help' {
@@ -549,6 +678,125 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('--profile', '--profile', [CompletionResultType]::ParameterName, 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;worker' {
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The NATS servers to take cases from')
+            [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Run N cases at once [default: four per core]')
+            [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'Run N cases at once [default: four per core]')
+            [CompletionResult]::new('--name', '--name', [CompletionResultType]::ParameterName, 'The name in rows and in the progress of runs [default: host name and process id]')
+            [CompletionResult]::new('--cache', '--cache', [CompletionResultType]::ParameterName, 'Where the files of runs are kept [default: the user''s cache directory]')
+            [CompletionResult]::new('--health', '--health', [CompletionResultType]::ParameterName, 'Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090')
+            [CompletionResult]::new('--env-file', '--env-file', [CompletionResultType]::ParameterName, 'Take variables from this file, besides the environment')
+            [CompletionResult]::new('--replicas', '--replicas', [CompletionResultType]::ParameterName, 'Copies of the lists that all runs share, for a cluster; counts for the first worker or run')
+            [CompletionResult]::new('--queue-creds', '--queue-creds', [CompletionResultType]::ParameterName, 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]')
+            [CompletionResult]::new('--queue-ca', '--queue-ca', [CompletionResultType]::ParameterName, 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept a server that is not on this machine and has no TLS or no login')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;queue' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'List the runs on the server and their workers')
+            [CompletionResult]::new('cancel', 'cancel', [CompletionResultType]::ParameterValue, 'Start no further case of a run, and keep its rows')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete a run and its rows from the server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;queue;status' {
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The NATS servers')
+            [CompletionResult]::new('--queue-creds', '--queue-creds', [CompletionResultType]::ParameterName, 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]')
+            [CompletionResult]::new('--queue-ca', '--queue-ca', [CompletionResultType]::ParameterName, 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept a server that is not on this machine and has no TLS or no login')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;queue;cancel' {
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The NATS servers')
+            [CompletionResult]::new('--queue-creds', '--queue-creds', [CompletionResultType]::ParameterName, 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]')
+            [CompletionResult]::new('--queue-ca', '--queue-ca', [CompletionResultType]::ParameterName, 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept a server that is not on this machine and has no TLS or no login')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;queue;remove' {
+            [CompletionResult]::new('--queue', '--queue', [CompletionResultType]::ParameterName, 'The NATS servers')
+            [CompletionResult]::new('--queue-creds', '--queue-creds', [CompletionResultType]::ParameterName, 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]')
+            [CompletionResult]::new('--queue-ca', '--queue-ca', [CompletionResultType]::ParameterName, 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--insecure', '--insecure', [CompletionResultType]::ParameterName, 'Accept a server that is not on this machine and has no TLS or no login')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            break
+        }
+        'evalrig;queue;help' {
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'List the runs on the server and their workers')
+            [CompletionResult]::new('cancel', 'cancel', [CompletionResultType]::ParameterValue, 'Start no further case of a run, and keep its rows')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete a run and its rows from the server')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
+            break
+        }
+        'evalrig;queue;help;status' {
+            break
+        }
+        'evalrig;queue;help;cancel' {
+            break
+        }
+        'evalrig;queue;help;remove' {
+            break
+        }
+        'evalrig;queue;help;help' {
+            break
+        }
+        'evalrig;lsp' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--stdio', '--stdio', [CompletionResultType]::ParameterName, 'The only way to talk to it; accepted because editors pass it')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Print more, including notes')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'evalrig;mcp' {
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to color the output')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Offer no tool that runs suites or changes files')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print less; no report when nothing is wrong')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print more, including notes')
@@ -597,6 +845,9 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('compare', 'compare', [CompletionResultType]::ParameterValue, 'Compare two runs: what changed, and whether it is more than chance')
             [CompletionResult]::new('view', 'view', [CompletionResultType]::ParameterValue, 'Show runs, comparisons and records in a browser; serves them on this machine only')
             [CompletionResult]::new('grade', 'grade', [CompletionResultType]::ParameterValue, 'Grade a stored run again with the suite''s current assertions, without calling the target')
+            [CompletionResult]::new('judge', 'judge', [CompletionResultType]::ParameterValue, 'Check the judges themselves')
+            [CompletionResult]::new('mutate', 'mutate', [CompletionResultType]::ParameterValue, 'Damage stored answers that passed, and list the checks that do not notice')
+            [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'Inspect and edit the `.co/evals` store, which records every run')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List suites and their tests')
@@ -605,6 +856,10 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             [CompletionResult]::new('transpile', 'transpile', [CompletionResultType]::ParameterValue, 'Write a suite as the evals.json and eval sets of skill-creator')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write results in the format of another tool')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show the settings of `run` and `validate`, and where each comes from')
+            [CompletionResult]::new('worker', 'worker', [CompletionResultType]::ParameterValue, 'Run cases of `run --queue` on this machine, until asked to end')
+            [CompletionResult]::new('queue', 'queue', [CompletionResultType]::ParameterValue, 'List, cancel and remove the runs on a server')
+            [CompletionResult]::new('lsp', 'lsp', [CompletionResultType]::ParameterValue, 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve tools for coding agents on standard input and output (Model Context Protocol)')
             [CompletionResult]::new('schema', 'schema', [CompletionResultType]::ParameterValue, 'Print a JSON Schema for editors and other tools')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a completion script for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Write man pages to a directory')
@@ -630,6 +885,19 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
             break
         }
         'evalrig;help;grade' {
+            break
+        }
+        'evalrig;help;judge' {
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen')
+            break
+        }
+        'evalrig;help;judge;check' {
+            break
+        }
+        'evalrig;help;mutate' {
+            break
+        }
+        'evalrig;help;stats' {
             break
         }
         'evalrig;help;log' {
@@ -688,12 +956,40 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         }
         'evalrig;help;export' {
             [CompletionResult]::new('skill-creator', 'skill-creator', [CompletionResultType]::ParameterValue, 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark')
+            [CompletionResult]::new('harbor', 'harbor', [CompletionResultType]::ParameterValue, 'Write tests whose checks are on files as task directories of Harbor')
             break
         }
         'evalrig;help;export;skill-creator' {
             break
         }
+        'evalrig;help;export;harbor' {
+            break
+        }
         'evalrig;help;config' {
+            break
+        }
+        'evalrig;help;worker' {
+            break
+        }
+        'evalrig;help;queue' {
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'List the runs on the server and their workers')
+            [CompletionResult]::new('cancel', 'cancel', [CompletionResultType]::ParameterValue, 'Start no further case of a run, and keep its rows')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Delete a run and its rows from the server')
+            break
+        }
+        'evalrig;help;queue;status' {
+            break
+        }
+        'evalrig;help;queue;cancel' {
+            break
+        }
+        'evalrig;help;queue;remove' {
+            break
+        }
+        'evalrig;help;lsp' {
+            break
+        }
+        'evalrig;help;mcp' {
             break
         }
         'evalrig;help;schema' {

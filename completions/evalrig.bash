@@ -43,14 +43,29 @@ _evalrig() {
             evalrig,init)
                 cmd="evalrig__subcmd__init"
                 ;;
+            evalrig,judge)
+                cmd="evalrig__subcmd__judge"
+                ;;
             evalrig,list)
                 cmd="evalrig__subcmd__list"
                 ;;
             evalrig,log)
                 cmd="evalrig__subcmd__log"
                 ;;
+            evalrig,lsp)
+                cmd="evalrig__subcmd__lsp"
+                ;;
             evalrig,man)
                 cmd="evalrig__subcmd__man"
+                ;;
+            evalrig,mcp)
+                cmd="evalrig__subcmd__mcp"
+                ;;
+            evalrig,mutate)
+                cmd="evalrig__subcmd__mutate"
+                ;;
+            evalrig,queue)
+                cmd="evalrig__subcmd__queue"
                 ;;
             evalrig,report)
                 cmd="evalrig__subcmd__report"
@@ -64,6 +79,9 @@ _evalrig() {
             evalrig,show)
                 cmd="evalrig__subcmd__show"
                 ;;
+            evalrig,stats)
+                cmd="evalrig__subcmd__stats"
+                ;;
             evalrig,transpile)
                 cmd="evalrig__subcmd__transpile"
                 ;;
@@ -73,11 +91,20 @@ _evalrig() {
             evalrig,view)
                 cmd="evalrig__subcmd__view"
                 ;;
+            evalrig,worker)
+                cmd="evalrig__subcmd__worker"
+                ;;
+            evalrig__subcmd__export,harbor)
+                cmd="evalrig__subcmd__export__subcmd__harbor"
+                ;;
             evalrig__subcmd__export,help)
                 cmd="evalrig__subcmd__export__subcmd__help"
                 ;;
             evalrig__subcmd__export,skill-creator)
                 cmd="evalrig__subcmd__export__subcmd__skill__subcmd__creator"
+                ;;
+            evalrig__subcmd__export__subcmd__help,harbor)
+                cmd="evalrig__subcmd__export__subcmd__help__subcmd__harbor"
                 ;;
             evalrig__subcmd__export__subcmd__help,help)
                 cmd="evalrig__subcmd__export__subcmd__help__subcmd__help"
@@ -112,14 +139,29 @@ _evalrig() {
             evalrig__subcmd__help,init)
                 cmd="evalrig__subcmd__help__subcmd__init"
                 ;;
+            evalrig__subcmd__help,judge)
+                cmd="evalrig__subcmd__help__subcmd__judge"
+                ;;
             evalrig__subcmd__help,list)
                 cmd="evalrig__subcmd__help__subcmd__list"
                 ;;
             evalrig__subcmd__help,log)
                 cmd="evalrig__subcmd__help__subcmd__log"
                 ;;
+            evalrig__subcmd__help,lsp)
+                cmd="evalrig__subcmd__help__subcmd__lsp"
+                ;;
             evalrig__subcmd__help,man)
                 cmd="evalrig__subcmd__help__subcmd__man"
+                ;;
+            evalrig__subcmd__help,mcp)
+                cmd="evalrig__subcmd__help__subcmd__mcp"
+                ;;
+            evalrig__subcmd__help,mutate)
+                cmd="evalrig__subcmd__help__subcmd__mutate"
+                ;;
+            evalrig__subcmd__help,queue)
+                cmd="evalrig__subcmd__help__subcmd__queue"
                 ;;
             evalrig__subcmd__help,report)
                 cmd="evalrig__subcmd__help__subcmd__report"
@@ -133,6 +175,9 @@ _evalrig() {
             evalrig__subcmd__help,show)
                 cmd="evalrig__subcmd__help__subcmd__show"
                 ;;
+            evalrig__subcmd__help,stats)
+                cmd="evalrig__subcmd__help__subcmd__stats"
+                ;;
             evalrig__subcmd__help,transpile)
                 cmd="evalrig__subcmd__help__subcmd__transpile"
                 ;;
@@ -142,8 +187,17 @@ _evalrig() {
             evalrig__subcmd__help,view)
                 cmd="evalrig__subcmd__help__subcmd__view"
                 ;;
+            evalrig__subcmd__help,worker)
+                cmd="evalrig__subcmd__help__subcmd__worker"
+                ;;
+            evalrig__subcmd__help__subcmd__export,harbor)
+                cmd="evalrig__subcmd__help__subcmd__export__subcmd__harbor"
+                ;;
             evalrig__subcmd__help__subcmd__export,skill-creator)
                 cmd="evalrig__subcmd__help__subcmd__export__subcmd__skill__subcmd__creator"
+                ;;
+            evalrig__subcmd__help__subcmd__judge,check)
+                cmd="evalrig__subcmd__help__subcmd__judge__subcmd__check"
                 ;;
             evalrig__subcmd__help__subcmd__log,diff)
                 cmd="evalrig__subcmd__help__subcmd__log__subcmd__diff"
@@ -171,6 +225,27 @@ _evalrig() {
                 ;;
             evalrig__subcmd__help__subcmd__log,verify)
                 cmd="evalrig__subcmd__help__subcmd__log__subcmd__verify"
+                ;;
+            evalrig__subcmd__help__subcmd__queue,cancel)
+                cmd="evalrig__subcmd__help__subcmd__queue__subcmd__cancel"
+                ;;
+            evalrig__subcmd__help__subcmd__queue,remove)
+                cmd="evalrig__subcmd__help__subcmd__queue__subcmd__remove"
+                ;;
+            evalrig__subcmd__help__subcmd__queue,status)
+                cmd="evalrig__subcmd__help__subcmd__queue__subcmd__status"
+                ;;
+            evalrig__subcmd__judge,check)
+                cmd="evalrig__subcmd__judge__subcmd__check"
+                ;;
+            evalrig__subcmd__judge,help)
+                cmd="evalrig__subcmd__judge__subcmd__help"
+                ;;
+            evalrig__subcmd__judge__subcmd__help,check)
+                cmd="evalrig__subcmd__judge__subcmd__help__subcmd__check"
+                ;;
+            evalrig__subcmd__judge__subcmd__help,help)
+                cmd="evalrig__subcmd__judge__subcmd__help__subcmd__help"
                 ;;
             evalrig__subcmd__log,diff)
                 cmd="evalrig__subcmd__log__subcmd__diff"
@@ -232,6 +307,30 @@ _evalrig() {
             evalrig__subcmd__log__subcmd__help,verify)
                 cmd="evalrig__subcmd__log__subcmd__help__subcmd__verify"
                 ;;
+            evalrig__subcmd__queue,cancel)
+                cmd="evalrig__subcmd__queue__subcmd__cancel"
+                ;;
+            evalrig__subcmd__queue,help)
+                cmd="evalrig__subcmd__queue__subcmd__help"
+                ;;
+            evalrig__subcmd__queue,remove)
+                cmd="evalrig__subcmd__queue__subcmd__remove"
+                ;;
+            evalrig__subcmd__queue,status)
+                cmd="evalrig__subcmd__queue__subcmd__status"
+                ;;
+            evalrig__subcmd__queue__subcmd__help,cancel)
+                cmd="evalrig__subcmd__queue__subcmd__help__subcmd__cancel"
+                ;;
+            evalrig__subcmd__queue__subcmd__help,help)
+                cmd="evalrig__subcmd__queue__subcmd__help__subcmd__help"
+                ;;
+            evalrig__subcmd__queue__subcmd__help,remove)
+                cmd="evalrig__subcmd__queue__subcmd__help__subcmd__remove"
+                ;;
+            evalrig__subcmd__queue__subcmd__help,status)
+                cmd="evalrig__subcmd__queue__subcmd__help__subcmd__status"
+                ;;
             *)
                 ;;
         esac
@@ -239,7 +338,7 @@ _evalrig() {
 
     case "${cmd}" in
         evalrig)
-            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare view grade log explain list show convert transpile export config schema completions man help"
+            opts="-q -v -h -V --quiet --verbose --color --help --version init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -366,7 +465,7 @@ _evalrig() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "promptfoo openai-evals deepeval inspect waza vally langsmith langfuse braintrust ragas list evals-json co-evals" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "promptfoo openai-evals deepeval inspect waza vally harbor langsmith langfuse braintrust ragas list evals-json co-evals" -- "${cur}"))
                     return 0
                     ;;
                 --map)
@@ -427,7 +526,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__export)
-            opts="-q -v -h --quiet --verbose --color --help skill-creator help"
+            opts="-q -v -h --quiet --verbose --color --help skill-creator harbor help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -444,9 +543,61 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        evalrig__subcmd__export__subcmd__help)
-            opts="skill-creator help"
+        evalrig__subcmd__export__subcmd__harbor)
+            opts="-o -q -v -h --output --force --deny-loss --loss-report --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loss-report)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__help)
+            opts="skill-creator harbor help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__export__subcmd__help__subcmd__harbor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -587,7 +738,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help)
-            opts="init validate run report compare view grade log explain list show convert transpile export config schema completions man help"
+            opts="init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -671,8 +822,22 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__help__subcmd__export)
-            opts="skill-creator"
+            opts="skill-creator harbor"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__export__subcmd__harbor)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -729,6 +894,34 @@ _evalrig() {
         evalrig__subcmd__help__subcmd__init)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__judge)
+            opts="check"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__judge__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -894,9 +1087,107 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__help__subcmd__lsp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__help__subcmd__man)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__mcp)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__mutate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__queue)
+            opts="status cancel remove"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__queue__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__queue__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__help__subcmd__queue__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -964,6 +1255,20 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__help__subcmd__stats)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__help__subcmd__transpile)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1006,8 +1311,22 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__help__subcmd__worker)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__init)
-            opts="-q -v -h --target --ci --quiet --verbose --color --help"
+            opts="-q -v -h --target --example --ci --run --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1015,6 +1334,10 @@ _evalrig() {
             case "${prev}" in
                 --target)
                     COMPREPLY=($(compgen -W "claude codex gemini python openai http" -- "${cur}"))
+                    return 0
+                    ;;
+                --example)
+                    COMPREPLY=($(compgen -W "coding-agent" -- "${cur}"))
                     return 0
                     ;;
                 --ci)
@@ -1025,6 +1348,120 @@ _evalrig() {
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__judge)
+            opts="-q -v -h --quiet --verbose --color --help check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__judge__subcmd__check)
+            opts="-j -q -v -h --labels --readings --dry-run --judge --workers --format --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --labels)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --readings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --judge)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --targets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__judge__subcmd__help)
+            opts="check help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__judge__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__judge__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1520,6 +1957,24 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__lsp)
+            opts="-q -v -h --stdio --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__man)
             opts="-q -v -h --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1538,8 +1993,274 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__mcp)
+            opts="-q -v -h --read-only --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__mutate)
+            opts="-j -q -v -h --suite --judges --budget-usd --judge --pass --deny-weak --format --seed --workers --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --suite)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --judges)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget-usd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --judge)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --targets)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue)
+            opts="-q -v -h --quiet --verbose --color --help status cancel remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__cancel)
+            opts="-q -v -h --queue --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-creds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__help)
+            opts="status cancel remove help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__help__subcmd__cancel)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__help__subcmd__remove)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__remove)
+            opts="-q -v -h --queue --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-creds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__queue__subcmd__status)
+            opts="-q -v -h --format --queue --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-creds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__report)
-            opts="-q -v -h --report --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --root --quiet --verbose --color --help"
+            opts="-q -v -h --report --allow-borderline --pass-trials --baseline-arm --baseline --baseline-runs --margin --measure --gate --root --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1550,6 +2271,10 @@ _evalrig() {
                     return 0
                     ;;
                 --pass-trials)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline-arm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1585,7 +2310,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --filter --tag --trials --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --keep-workspaces --filter --tag --trials --rounds --futility --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --queue --detach --attach --replicas --lease --queue-patience --queue-creds --queue-ca --insecure --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1615,6 +2340,10 @@ _evalrig() {
                     COMPREPLY=($(compgen -W "none home bwrap podman docker" -- "${cur}"))
                     return 0
                     ;;
+                --keep-workspaces)
+                    COMPREPLY=($(compgen -W "never failed always" -- "${cur}"))
+                    return 0
+                    ;;
                 --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1632,6 +2361,10 @@ _evalrig() {
                     return 0
                     ;;
                 -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rounds)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1704,6 +2437,34 @@ _evalrig() {
                     return 0
                     ;;
                 --budget-usd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --attach)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replicas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lease)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-creds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1818,6 +2579,36 @@ _evalrig() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        evalrig__subcmd__stats)
+            opts="-q -v -h --runs --measure --format --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measure)
+                    COMPREPLY=($(compgen -W "pass score" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         evalrig__subcmd__transpile)
             opts="-o -q -v -h --out --stdout --check --force --deny-loss --loss-report --format --for --layout --no-skill --no-criteria --inline-prompts --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1918,6 +2709,64 @@ _evalrig() {
             fi
             case "${prev}" in
                 --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        evalrig__subcmd__worker)
+            opts="-j -q -v -h --queue --workers --name --cache --health --env-file --replicas --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --queue)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --workers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -j)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --health)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --env-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replicas)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-creds)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-ca)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

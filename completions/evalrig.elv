@@ -34,6 +34,9 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand compare 'Compare two runs: what changed, and whether it is more than chance'
             cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
+            cand judge 'Check the judges themselves'
+            cand mutate 'Damage stored answers that passed, and list the checks that do not notice'
+            cand stats 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
             cand explain 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
             cand list 'List suites and their tests'
@@ -42,6 +45,10 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand export 'Write results in the format of another tool'
             cand config 'Show the settings of `run` and `validate`, and where each comes from'
+            cand worker 'Run cases of `run --queue` on this machine, until asked to end'
+            cand queue 'List, cancel and remove the runs on a server'
+            cand lsp 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol'
+            cand mcp 'Serve tools for coding agents on standard input and output (Model Context Protocol)'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages to a directory'
@@ -49,8 +56,10 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         }
         &'evalrig;init'= {
             cand --target 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]'
+            cand --example 'Write a whole example that runs offline'
             cand --ci 'Write a workflow that runs the suites in CI'
             cand --color 'When to color the output'
+            cand --run 'Run the suites of the directory afterwards'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
@@ -84,11 +93,13 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --baseline-arm 'Compare the other arms with this one [default: `without`, else the first]'
             cand --reuse-arm 'Take over the rows of arms that have not changed since this run: a results file, a directory, `latest` or `latest~N`'
             cand --sandbox 'Confine the processes of every target: none, home, bwrap, podman or docker'
+            cand --keep-workspaces 'Keep the workspaces of cases: never, failed (and errored) or always [default: `keep` of the workspace, else failed]'
             cand -f 'Run tests whose id matches; `!GLOB` excludes; repeatable'
             cand --filter 'Run tests whose id matches; `!GLOB` excludes; repeatable'
             cand --tag 'Run tests with this tag; repeatable'
             cand -n 'Run each test N times, instead of as often as the suite says'
             cand --trials 'Run each test N times, instead of as often as the suite says'
+            cand --rounds 'Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms have a verdict [default: as many as there are trials]'
             cand -j 'Run N cases at once [default: one per core; four per core for HTTP targets]'
             cand --workers 'Run N cases at once [default: one per core; four per core for HTTP targets]'
             cand --failed 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]'
@@ -107,6 +118,13 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --max-errors 'Stop when N cases could not be measured'
             cand --fail-fast 'Start no other case after the first one, or N, that did not pass; --resume runs the rest'
             cand --budget-usd 'Stop when targets and judges have cost this much'
+            cand --queue 'Let `evalrig worker` processes run the cases, through these NATS servers'
+            cand --attach 'Follow a run that is on the server, with its suites and options'
+            cand --replicas 'Copies of everything on the server, for a cluster'
+            cand --lease 'How long a worker may be silent before its cases are given to another'
+            cand --queue-patience 'How long a case waits for a worker that can run it'
+            cand --queue-creds 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]'
+            cand --queue-ca 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]'
             cand --judge 'The target that judges, unless an assertion names another'
             cand --pass 'Lowest score that passes [default: the suite''s, else 0.8]'
             cand --borderline 'Lowest score that is borderline [default: the suite''s, else 0.6]'
@@ -120,6 +138,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --env-file 'Read variables from this file instead of searching for `.env` files'
             cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
             cand --color 'When to color the output'
+            cand --futility 'With --rounds: stop as well when a verdict has become unlikely'
             cand --dry-run 'Print the number of calls and their estimated cost, and call nothing'
             cand --watch 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C'
             cand --view 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
@@ -129,6 +148,8 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --messages 'Messages are saved by default'
             cand --record 'Record the run even if the variable `CI` is set, which turns recording off'
             cand --no-record 'Do not record the run in `.co/evals`'
+            cand --detach 'Return once every case is on the server; --attach follows the run'
+            cand --insecure 'Accept a server that is not on this machine and has no TLS or no login'
             cand --skip-judges 'Skip assertions that need a model as a judge'
             cand --judge-criteria 'Judge `criteria` even if a test has assertions'
             cand --allow-borderline 'Exit with 0 even if tests are borderline'
@@ -145,6 +166,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;report'= {
             cand --report 'Report format, and the file to write it to; repeatable [default: terminal]'
             cand --pass-trials 'Share of a test''s trials that must pass'
+            cand --baseline-arm 'Compare the other arms with this one [default: the baseline arm of the run]'
             cand --baseline 'Compare with earlier runs: a results file, a pattern, a directory with results, `latest`, `latest~N` or `latest~A..B`; repeatable'
             cand --baseline-runs 'How many complete runs `--baseline latest` stands for [default: 4]'
             cand --margin 'Ignore differences in pass rate, or mean score, that are smaller than this'
@@ -213,6 +235,82 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --allow-borderline 'Exit with 0 even if tests are borderline'
             cand --allow-outside-root 'Allow paths outside the repository root'
             cand --no-env-file 'Do not read `.env` files'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;judge'= {
+            cand --color 'When to color the output'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand check 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;judge;check'= {
+            cand --labels 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]'
+            cand --readings 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first'
+            cand --judge 'With --readings: the target that judges'
+            cand -j 'With --readings: grade N cases at once'
+            cand --workers 'With --readings: grade N cases at once'
+            cand --format 'Output format'
+            cand --targets 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]'
+            cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
+            cand --env-file 'Read variables from this file instead of searching for `.env` files'
+            cand --color 'When to color the output'
+            cand --dry-run 'With --readings: print the price, and ask nothing'
+            cand --allow-outside-root 'Allow paths outside the repository root'
+            cand --no-env-file 'Do not read `.env` files'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;judge;help'= {
+            cand check 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;judge;help;check'= {
+        }
+        &'evalrig;judge;help;help'= {
+        }
+        &'evalrig;mutate'= {
+            cand --suite 'The suite with the assertions [default: the suites named in the results]'
+            cand --judges 'Also try checks that ask a judge or run a script, with N mutants each; prints the price first'
+            cand --budget-usd 'Stop asking judges when this is spent'
+            cand --judge 'The target that judges, instead of the configured ones'
+            cand --pass 'Score from which a check or a test passes [default: that of the suite]'
+            cand --format 'Output format'
+            cand --seed 'Seed for everything random'
+            cand -j 'Show N mutants to judges at once'
+            cand --workers 'Show N mutants to judges at once'
+            cand --targets 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]'
+            cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
+            cand --env-file 'Read variables from this file instead of searching for `.env` files'
+            cand --color 'When to color the output'
+            cand --deny-weak 'Exit with 1 if a check is weak or a test is unchecked'
+            cand --allow-outside-root 'Allow paths outside the repository root'
+            cand --no-env-file 'Do not read `.env` files'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;stats'= {
+            cand --runs 'Use at most the newest N runs'
+            cand --measure 'Measure pass rates or mean scores'
+            cand --format 'Output format'
+            cand --color 'When to color the output'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
@@ -479,6 +577,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
             cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+            cand harbor 'Write tests whose checks are on files as task directories of Harbor'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'evalrig;export;skill-creator'= {
@@ -494,11 +593,32 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand -h 'Print help'
             cand --help 'Print help'
         }
+        &'evalrig;export;harbor'= {
+            cand -o 'The directory to write: one directory per test. It must not exist or be empty'
+            cand --output 'The directory to write: one directory per test. It must not exist or be empty'
+            cand --loss-report 'Write a list of what is lost to this file, as JSON'
+            cand --root 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]'
+            cand --env-file 'Read variables from this file instead of searching for `.env` files'
+            cand --color 'When to color the output'
+            cand --force 'Replace what an earlier export wrote to the directory'
+            cand --deny-loss 'Write nothing and exit with 1 if anything would be lost'
+            cand --allow-outside-root 'Allow paths outside the repository root'
+            cand --no-env-file 'Do not read `.env` files'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
         &'evalrig;export;help'= {
             cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+            cand harbor 'Write tests whose checks are on files as task directories of Harbor'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'evalrig;export;help;skill-creator'= {
+        }
+        &'evalrig;export;help;harbor'= {
         }
         &'evalrig;export;help;help'= {
         }
@@ -507,6 +627,113 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand --profile 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]'
             cand --format 'Output format'
             cand --color 'When to color the output'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;worker'= {
+            cand --queue 'The NATS servers to take cases from'
+            cand -j 'Run N cases at once [default: four per core]'
+            cand --workers 'Run N cases at once [default: four per core]'
+            cand --name 'The name in rows and in the progress of runs [default: host name and process id]'
+            cand --cache 'Where the files of runs are kept [default: the user''s cache directory]'
+            cand --health 'Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090'
+            cand --env-file 'Take variables from this file, besides the environment'
+            cand --replicas 'Copies of the lists that all runs share, for a cluster; counts for the first worker or run'
+            cand --queue-creds 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]'
+            cand --queue-ca 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]'
+            cand --color 'When to color the output'
+            cand --insecure 'Accept a server that is not on this machine and has no TLS or no login'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;queue'= {
+            cand --color 'When to color the output'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+            cand status 'List the runs on the server and their workers'
+            cand cancel 'Start no further case of a run, and keep its rows'
+            cand remove 'Delete a run and its rows from the server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;queue;status'= {
+            cand --format 'Output format'
+            cand --queue 'The NATS servers'
+            cand --queue-creds 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]'
+            cand --queue-ca 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]'
+            cand --color 'When to color the output'
+            cand --insecure 'Accept a server that is not on this machine and has no TLS or no login'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;queue;cancel'= {
+            cand --queue 'The NATS servers'
+            cand --queue-creds 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]'
+            cand --queue-ca 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]'
+            cand --color 'When to color the output'
+            cand --insecure 'Accept a server that is not on this machine and has no TLS or no login'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;queue;remove'= {
+            cand --queue 'The NATS servers'
+            cand --queue-creds 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]'
+            cand --queue-ca 'Certificates, as PEM, that the server''s must be signed with [default: those of the system]'
+            cand --color 'When to color the output'
+            cand --insecure 'Accept a server that is not on this machine and has no TLS or no login'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help'
+            cand --help 'Print help'
+        }
+        &'evalrig;queue;help'= {
+            cand status 'List the runs on the server and their workers'
+            cand cancel 'Start no further case of a run, and keep its rows'
+            cand remove 'Delete a run and its rows from the server'
+            cand help 'Print this message or the help of the given subcommand(s)'
+        }
+        &'evalrig;queue;help;status'= {
+        }
+        &'evalrig;queue;help;cancel'= {
+        }
+        &'evalrig;queue;help;remove'= {
+        }
+        &'evalrig;queue;help;help'= {
+        }
+        &'evalrig;lsp'= {
+            cand --color 'When to color the output'
+            cand --stdio 'The only way to talk to it; accepted because editors pass it'
+            cand -q 'Print less; no report when nothing is wrong'
+            cand --quiet 'Print less; no report when nothing is wrong'
+            cand -v 'Print more, including notes'
+            cand --verbose 'Print more, including notes'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'evalrig;mcp'= {
+            cand --color 'When to color the output'
+            cand --read-only 'Offer no tool that runs suites or changes files'
             cand -q 'Print less; no report when nothing is wrong'
             cand --quiet 'Print less; no report when nothing is wrong'
             cand -v 'Print more, including notes'
@@ -551,6 +778,9 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand compare 'Compare two runs: what changed, and whether it is more than chance'
             cand view 'Show runs, comparisons and records in a browser; serves them on this machine only'
             cand grade 'Grade a stored run again with the suite''s current assertions, without calling the target'
+            cand judge 'Check the judges themselves'
+            cand mutate 'Damage stored answers that passed, and list the checks that do not notice'
+            cand stats 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy'
             cand log 'Inspect and edit the `.co/evals` store, which records every run'
             cand explain 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
             cand list 'List suites and their tests'
@@ -559,6 +789,10 @@ set edit:completion:arg-completer[evalrig] = {|@words|
             cand transpile 'Write a suite as the evals.json and eval sets of skill-creator'
             cand export 'Write results in the format of another tool'
             cand config 'Show the settings of `run` and `validate`, and where each comes from'
+            cand worker 'Run cases of `run --queue` on this machine, until asked to end'
+            cand queue 'List, cancel and remove the runs on a server'
+            cand lsp 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol'
+            cand mcp 'Serve tools for coding agents on standard input and output (Model Context Protocol)'
             cand schema 'Print a JSON Schema for editors and other tools'
             cand completions 'Print a completion script for a shell'
             cand man 'Write man pages to a directory'
@@ -577,6 +811,15 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;help;view'= {
         }
         &'evalrig;help;grade'= {
+        }
+        &'evalrig;help;judge'= {
+            cand check 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
+        }
+        &'evalrig;help;judge;check'= {
+        }
+        &'evalrig;help;mutate'= {
+        }
+        &'evalrig;help;stats'= {
         }
         &'evalrig;help;log'= {
             cand list 'List the records'
@@ -619,10 +862,30 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         }
         &'evalrig;help;export'= {
             cand skill-creator 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+            cand harbor 'Write tests whose checks are on files as task directories of Harbor'
         }
         &'evalrig;help;export;skill-creator'= {
         }
+        &'evalrig;help;export;harbor'= {
+        }
         &'evalrig;help;config'= {
+        }
+        &'evalrig;help;worker'= {
+        }
+        &'evalrig;help;queue'= {
+            cand status 'List the runs on the server and their workers'
+            cand cancel 'Start no further case of a run, and keep its rows'
+            cand remove 'Delete a run and its rows from the server'
+        }
+        &'evalrig;help;queue;status'= {
+        }
+        &'evalrig;help;queue;cancel'= {
+        }
+        &'evalrig;help;queue;remove'= {
+        }
+        &'evalrig;help;lsp'= {
+        }
+        &'evalrig;help;mcp'= {
         }
         &'evalrig;help;schema'= {
         }

@@ -38,6 +38,9 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "report" -d 'Report 
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "judge" -d 'Check the judges themselves'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "mutate" -d 'Damage stored answers that passed, and list the checks that do not notice'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "stats" -d 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "explain" -d 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "list" -d 'List suites and their tests'
@@ -46,6 +49,10 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "convert" -d 'Conver
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "export" -d 'Write results in the format of another tool'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "worker" -d 'Run cases of `run --queue` on this machine, until asked to end'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "queue" -d 'List, cancel and remove the runs on a server'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "lsp" -d 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol'
+complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "mcp" -d 'Serve tools for coding agents on standard input and output (Model Context Protocol)'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
 complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "man" -d 'Write man pages to a directory'
@@ -56,10 +63,12 @@ gemini\t'Gemini CLI'
 python\t'A Python program'
 openai\t'A model of a service that speaks the OpenAI API'
 http\t'An agent behind HTTP'"
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l example -d 'Write a whole example that runs offline' -r -f -a "coding-agent\t'A program stands in for a coding agent and fixes a bug in a workspace; hidden tests check it'"
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l ci -d 'Write a workflow that runs the suites in CI' -r -f -a "github\t'GitHub Actions'"
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l run -d 'Run the suites of the directory afterwards'
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -92,9 +101,13 @@ home\t''
 bwrap\t''
 podman\t''
 docker\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l keep-workspaces -d 'Keep the workspaces of cases: never, failed (and errored) or always [default: `keep` of the workspace, else failed]' -r -f -a "never\t''
+failed\t''
+always\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s f -l filter -d 'Run tests whose id matches; `!GLOB` excludes; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l tag -d 'Run tests with this tag; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s n -l trials -d 'Run each test N times, instead of as often as the suite says' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l rounds -d 'Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms have a verdict [default: as many as there are trials]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s j -l workers -d 'Run N cases at once [default: one per core; four per core for HTTP targets]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l failed -d 'Run only what did not pass in an earlier run, with its suites and options [default: the latest]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l resume -d 'Continue an interrupted run, with its suites and options [default: the latest]' -r
@@ -113,6 +126,13 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l retries -d 'Retr
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l max-errors -d 'Stop when N cases could not be measured' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l fail-fast -d 'Start no other case after the first one, or N, that did not pass; --resume runs the rest' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l budget-usd -d 'Stop when targets and judges have cost this much' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue -d 'Let `evalrig worker` processes run the cases, through these NATS servers' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l attach -d 'Follow a run that is on the server, with its suites and options' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l replicas -d 'Copies of everything on the server, for a cluster' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l lease -d 'How long a worker may be silent before its cases are given to another' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-patience -d 'How long a case waits for a worker that can run it' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The target that judges, unless an assertion names another' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l pass -d 'Lowest score that passes [default: the suite\'s, else 0.8]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l borderline -d 'Lowest score that is borderline [default: the suite\'s, else 0.6]' -r
@@ -129,6 +149,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l profile -d 'Use 
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l futility -d 'With --rounds: stop as well when a verdict has become unlikely'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l dry-run -d 'Print the number of calls and their estimated cost, and call nothing'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l watch -d 'Wait for files to change, and run the tests again that depend on them, until Ctrl-C'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l view -d 'Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C'
@@ -138,6 +159,8 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-messages -d '
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l messages -d 'Messages are saved by default'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l record -d 'Record the run even if the variable `CI` is set, which turns recording off'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l no-record -d 'Do not record the run in `.co/evals`'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l detach -d 'Return once every case is on the server; --attach follows the run'
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l insecure -d 'Accept a server that is not on this machine and has no TLS or no login'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l skip-judges -d 'Skip assertions that need a model as a judge'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge-criteria -d 'Judge `criteria` even if a test has assertions'
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l allow-borderline -d 'Exit with 0 even if tests are borderline'
@@ -149,6 +172,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s v -l verbose -d 
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l report -d 'Report format, and the file to write it to; repeatable [default: terminal]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l pass-trials -d 'Share of a test\'s trials that must pass' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline-arm -d 'Compare the other arms with this one [default: the baseline arm of the run]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline -d 'Compare with earlier runs: a results file, a pattern, a directory with results, `latest`, `latest~N` or `latest~A..B`; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l baseline-runs -d 'How many complete runs `--baseline latest` stands for [default: 4]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand report" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
@@ -215,6 +239,66 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -l no-env-file -d
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand grade" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -f -a "check" -d 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l labels -d 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l readings -d 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l judge -d 'With --readings: the target that judges' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -s j -l workers -d 'With --readings: grade N cases at once' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l format -d 'Output format' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l targets -d 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l dry-run -d 'With --readings: print the price, and ask nothing'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l allow-outside-root -d 'Allow paths outside the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l no-env-file -d 'Do not read `.env` files'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from help" -f -a "check" -d 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l suite -d 'The suite with the assertions [default: the suites named in the results]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l judges -d 'Also try checks that ask a judge or run a script, with N mutants each; prints the price first' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l budget-usd -d 'Stop asking judges when this is spent' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l judge -d 'The target that judges, instead of the configured ones' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l pass -d 'Score from which a check or a test passes [default: that of the suite]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l format -d 'Output format' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l seed -d 'Seed for everything random' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -s j -l workers -d 'Show N mutants to judges at once' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l targets -d 'The targets file, for judges [default: the nearest `.evalrig/targets.yaml`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l deny-weak -d 'Exit with 1 if a check is weak or a test is unchecked'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l allow-outside-root -d 'Allow paths outside the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -l no-env-file -d 'Do not read `.env` files'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mutate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -l runs -d 'Use at most the newest N runs' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -l measure -d 'Measure pass rates or mean scores' -r -f -a "pass\t''
+score\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -l format -d 'Output format' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand stats" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -l store -d 'The store [default: `.co/evals` in the repository root]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand log; and not __fish_seen_subcommand_from list show diff messages expect evaluate record prune verify help" -l format -d 'Output format' -r -f -a "text\t''
 json\t''"
@@ -382,6 +466,7 @@ deepeval\t''
 inspect\t''
 waza\t''
 vally\t''
+harbor\t''
 langsmith\t''
 langfuse\t''
 braintrust\t''
@@ -433,14 +518,15 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -l no-env-fil
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand transpile" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -l color -d 'When to color the output' -r -f -a "auto\t''
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s q -l quiet -d 'Print less; no report when nothing is wrong'
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s v -l verbose -d 'Print more, including notes'
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
-complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -f -a "harbor" -d 'Write tests whose checks are on files as task directories of Harbor'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and not __fish_seen_subcommand_from skill-creator harbor help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s o -l output -d 'The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -l root -d 'Repository root, below which `latest` is looked up [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -l color -d 'When to color the output' -r -f -a "auto\t''
@@ -450,7 +536,22 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from skill-creator" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -s o -l output -d 'The directory to write: one directory per test. It must not exist or be empty' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l loss-report -d 'Write a list of what is lost to this file, as JSON' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l root -d 'Repository root: paths with a leading `/` start there, and no path may leave it [default: the nearest directory with `.git`]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l env-file -d 'Read variables from this file instead of searching for `.env` files' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l force -d 'Replace what an earlier export wrote to the directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l deny-loss -d 'Write nothing and exit with 1 if anything would be lost'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l allow-outside-root -d 'Allow paths outside the repository root'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -l no-env-file -d 'Do not read `.env` files'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from harbor" -s h -l help -d 'Print help'
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "harbor" -d 'Write tests whose checks are on files as task directories of Harbor'
 complete -c evalrig -n "__fish_evalrig_using_subcommand export; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l root -d 'Repository root, which contains `evalrig.toml` [default: the nearest directory with `.git`]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -l profile -d 'Use the settings of this profile of `evalrig.toml` [default: `$EVALRIG_PROFILE`]' -r
@@ -462,6 +563,82 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l queue -d 'The NATS servers to take cases from' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -s j -l workers -d 'Run N cases at once [default: four per core]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l name -d 'The name in rows and in the progress of runs [default: host name and process id]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l cache -d 'Where the files of runs are kept [default: the user\'s cache directory]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l health -d 'Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l env-file -d 'Take variables from this file, besides the environment' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l replicas -d 'Copies of the lists that all runs share, for a cluster; counts for the first worker or run' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l insecure -d 'Accept a server that is not on this machine and has no TLS or no login'
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -f -a "status" -d 'List the runs on the server and their workers'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -f -a "cancel" -d 'Start no further case of a run, and keep its rows'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -f -a "remove" -d 'Delete a run and its rows from the server'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and not __fish_seen_subcommand_from status cancel remove help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l format -d 'Output format' -r -f -a "text\t''
+json\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l queue -d 'The NATS servers' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -l insecure -d 'Accept a server that is not on this machine and has no TLS or no login'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -l queue -d 'The NATS servers' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -l insecure -d 'Accept a server that is not on this machine and has no TLS or no login'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from cancel" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -l queue -d 'The NATS servers' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -l insecure -d 'Accept a server that is not on this machine and has no TLS or no login'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from help" -f -a "status" -d 'List the runs on the server and their workers'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from help" -f -a "cancel" -d 'Start no further case of a run, and keep its rows'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from help" -f -a "remove" -d 'Delete a run and its rows from the server'
+complete -c evalrig -n "__fish_evalrig_using_subcommand queue; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand lsp" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand lsp" -l stdio -d 'The only way to talk to it; accepted because editors pass it'
+complete -c evalrig -n "__fish_evalrig_using_subcommand lsp" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand lsp" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand lsp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mcp" -l color -d 'When to color the output' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c evalrig -n "__fish_evalrig_using_subcommand mcp" -l read-only -d 'Offer no tool that runs suites or changes files'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mcp" -s q -l quiet -d 'Print less; no report when nothing is wrong'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mcp" -s v -l verbose -d 'Print more, including notes'
+complete -c evalrig -n "__fish_evalrig_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l draft -d 'JSON Schema draft' -r -f -a "2020-12\t''
 07\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand schema" -l color -d 'When to color the output' -r -f -a "auto\t''
@@ -483,25 +660,33 @@ never\t''"
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand man" -s h -l help -d 'Print help'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "list" -d 'List suites and their tests'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "convert" -d 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "export" -d 'Write results in the format of another tool'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "man" -d 'Write man pages to a directory'
-complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade log explain list show convert transpile export config schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "init" -d 'Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "validate" -d 'Check suites, imports, targets files and evals.json; report every mistake with its line'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "run" -d 'Run suites against their targets, grade the answers, save and report the results'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "report" -d 'Report a stored run again, in any format'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "compare" -d 'Compare two runs: what changed, and whether it is more than chance'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "view" -d 'Show runs, comparisons and records in a browser; serves them on this machine only'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "grade" -d 'Grade a stored run again with the suite\'s current assertions, without calling the target'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "judge" -d 'Check the judges themselves'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "mutate" -d 'Damage stored answers that passed, and list the checks that do not notice'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "stats" -d 'Show where the noise of stored runs comes from, and what more trials, tests or judges would buy'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "log" -d 'Inspect and edit the `.co/evals` store, which records every run'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "explain" -d 'Explain a diagnostic, an assertion type, a provider or a format of `convert`; without a name, list all of them'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "list" -d 'List suites and their tests'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "show" -d 'Print a suite, or one test, as evalrig understands it: imports, old spellings, `input_files` and variables are resolved'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "convert" -d 'Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals` records to an EVAL.yaml, and iterations of skill-creator to results'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "transpile" -d 'Write a suite as the evals.json and eval sets of skill-creator'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "export" -d 'Write results in the format of another tool'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "config" -d 'Show the settings of `run` and `validate`, and where each comes from'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "worker" -d 'Run cases of `run --queue` on this machine, until asked to end'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "queue" -d 'List, cancel and remove the runs on a server'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "lsp" -d 'Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "mcp" -d 'Serve tools for coding agents on standard input and output (Model Context Protocol)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "schema" -d 'Print a JSON Schema for editors and other tools'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "completions" -d 'Print a completion script for a shell'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "man" -d 'Write man pages to a directory'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and not __fish_seen_subcommand_from init validate run report compare view grade judge mutate stats log explain list show convert transpile export config worker queue lsp mcp schema completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from judge" -f -a "check" -d 'Check judges against labels: agreement, changes of mind, and the pass rate people would have seen'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "list" -d 'List the records'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "show" -d 'Show a record: the newest run of every turn, then older runs'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "diff" -d 'Compare two runs of a record; exit with 1 if a turn no longer passes'
@@ -512,3 +697,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_su
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "prune" -d 'Delete old runs and records'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "verify" -d 'Check the store for unreadable files, runs missing from summaries and wrong counts'
 complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from export" -f -a "skill-creator" -d 'Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from export" -f -a "harbor" -d 'Write tests whose checks are on files as task directories of Harbor'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from queue" -f -a "status" -d 'List the runs on the server and their workers'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from queue" -f -a "cancel" -d 'Start no further case of a run, and keep its rows'
+complete -c evalrig -n "__fish_evalrig_using_subcommand help; and __fish_seen_subcommand_from queue" -f -a "remove" -d 'Delete a run and its rows from the server'
