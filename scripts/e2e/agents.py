@@ -1,6 +1,6 @@
-"""The six agents: how they are installed and configured, and what their tools are called."""
+"""The agents: how they are installed and configured, and what their tools are called."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Long enough to count as a secret, so that it must not show up in any record.
 KEY = "e2e-loopback-key"
@@ -8,6 +8,25 @@ KEY = "e2e-loopback-key"
 LOGIN = "e2e-login-token"
 # What is in the memory and the skills of the user; it must not reach a model.
 PRIVATE = "PRIVATE-MEMORY-OF-THE-USER"
+
+# Variables of the user that lead to memory, skills and settings, by `{home}` and by a directory `{private}`
+# of which nothing may reach a model. Those that name a directory of settings also lead to the login.
+MISLEADING = {
+    "CLAUDE_CONFIG_DIR": "{home}/.claude",
+    "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1",
+    "CLAUDE_CODE_PLUGIN_DIRS": "{private}",
+    "CODEX_HOME": "{home}/.codex",
+    "GEMINI_CLI_HOME": "{home}",
+    "GEMINI_SYSTEM_MD": "{private}/private.md",
+    "COPILOT_HOME": "{home}/.copilot",
+    "COPILOT_CUSTOM_INSTRUCTIONS_DIRS": "{private}",
+    "OPENCODE_CONFIG": "{private}/opencode.json",
+    "OPENCODE_CONFIG_DIR": "{private}",
+    "XDG_CONFIG_HOME": "{home}/.config",
+    "XDG_DATA_HOME": "{home}/.local/share",
+    "PI_CODING_AGENT_DIR": "{home}/.pi/agent",
+    "PI_PACKAGE_DIR": "{private}",
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +40,8 @@ class Agent:
     executable: str
     # Of the target, beside name and provider.
     target: dict
+    # Arguments with which it speaks the Agent Client Protocol. Such an agent has the home of its user.
+    acp: tuple = field(default=(), kw_only=True)
     # Where the login is, below the home, and a file with it.
     login: str
     login_file: dict
@@ -34,6 +55,8 @@ class Agent:
     delegate: object = None
     # The call with which a sub-agent ends, if it needs one.
     report: tuple | None = None
+    # Whether it says how many tokens it used.
+    counts_tokens: bool = True
     # Whether requests carry the user's login. The model accepts no others then.
     login_on_wire: bool = False
     # Whether system messages go to an option of their own.
@@ -42,6 +65,10 @@ class Agent:
     settings: dict = field(default_factory=dict)
     # Files of the home that the target starts from.
     home: dict = field(default_factory=dict)
+    # How it says that `max_turns` was reached; None if it cannot limit turns.
+    turn_limit: str | None = None
+    # Whether it says which commands it runs. After one that it hides, the use of skills is unknown.
+    shows_commands: bool = True
     # Situations with another result than that of situations.py: {id: (outcome, kind of the error)}.
     differs: dict = field(default_factory=dict)
 
@@ -80,6 +107,7 @@ CLAUDE = Agent(
         "Agent",
         {"description": "Add up", "prompt": prompt, "subagent_type": "general-purpose"},
     ),
+    turn_limit="error_max_turns",
     login_on_wire=True,
     takes_system=True,
 )
@@ -143,6 +171,7 @@ GEMINI = Agent(
     skill=lambda name: ("activate_skill", {"name": name}),
     delegate=lambda prompt: ("invoke_agent", {"agent_name": "generalist", "prompt": prompt}),
     report=("complete_task", {"result": {"response": "The total is 42."}}),
+    turn_limit="max_turns",
     # Its events do not show what a sub-agent does.
     differs={"sub-agent": ("errored", "not-measured")},
 )
@@ -190,7 +219,8 @@ OPENCODE = Agent(
         "bypass_permissions": True,
         "env": {
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_CONFIG_CONTENT": '{"provider":{"loopback":{"npm":"@ai-sdk/openai-compatible",'
+            # Over the Agent Client Protocol nothing else names the model.
+            "OPENCODE_CONFIG_CONTENT": '{"model":"loopback/m1","provider":{"loopback":{"npm":"@ai-sdk/openai-compatible",'
             '"options":{"baseURL":"${{ E2E_URL }}/v1"},"models":{"m1":{"name":"m1","tool_call":true,'
             '"limit":{"context":200000,"output":8000}}}}}}',
         },
@@ -240,4 +270,34 @@ PI = Agent(
     },
 )
 
+
+def over_acp(agent, arguments, **more):
+    """The same agent, started as a server of the Agent Client Protocol."""
+    target = {key: value for key, value in agent.target.items() if key == "env"}
+    return replace(
+        agent,
+        name=f"{agent.name}-acp",
+        provider="acp",
+        title=f"{agent.title} (ACP)",
+        target=target,
+        acp=arguments,
+        private=(),
+        takes_system=False,
+        counts_tokens=False,
+        **more,
+    )
+
+
 AGENTS = [CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, PI]
+# Over the protocol Gemini CLI refuses to start sub-agents, and does not say which commands it runs.
+UNKNOWN = ("errored", "not-measured")
+AGENTS += [
+    over_acp(
+        GEMINI,
+        ("--acp", "--skip-trust"),
+        delegate=None,
+        shows_commands=False,
+        differs={"left-alone": UNKNOWN, "late": UNKNOWN, "late-unwanted": UNKNOWN},
+    ),
+    over_acp(OPENCODE, ("acp",)),
+]

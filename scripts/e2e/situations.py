@@ -49,6 +49,9 @@ SITUATIONS = [
 ]
 
 
+SYSTEM = next(one for one in SITUATIONS if one.id == "system")
+
+
 def text(words):
     return {"text": words}
 
@@ -116,21 +119,22 @@ def faults(agent, situation, row):
             yield f"the kinds of errors are {kinds(row)}, not {kind}"
     if situation.outcome == "errored" or "not-measured" in kinds(row):
         return
-    yield from skill_faults(situation, row)
+    yield from skill_faults(agent, situation, row)
     calls = row["traceSummary"]["llmCallCount"]
     if situation.replies and calls not in (None, situation.replies):
         yield f"there were {calls} requests, not {situation.replies}"
-    if situation.replies:
+    if situation.replies and (agent.counts_tokens or row["tokens"]):
         wanted = {"input": INPUT, "output": OUTPUT, "cached": CACHED, "total": INPUT + OUTPUT}
         wanted = {name: count * situation.replies for name, count in wanted.items()}
         if row["tokens"] != wanted:
             yield f"the tokens are {row['tokens']}, not {wanted}"
 
 
-def skill_faults(situation, row):
+def skill_faults(agent, situation, row):
     uses = (row.get("skills") or {}).get("used")
     if uses is None:
-        yield "it is not known which skills were used"
+        if agent.shows_commands:
+            yield "it is not known which skills were used"
         return
     used = sorted((use["name"], use["subagent"]) for use in uses if use["ok"])
     if used != sorted(situation.used):

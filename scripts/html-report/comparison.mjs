@@ -1,6 +1,6 @@
 // Checks of a page with a baseline and a history.
 import assert from "node:assert/strict";
-import { assertContrast, chip, close, isOpen, open, openTest, ROW, SEARCH, shown, test, title } from "./browser.mjs";
+import { assertAccessible, assertContrast, chip, close, isOpen, open, openTest, ROW, SEARCH, shown, test, title } from "./browser.mjs";
 
 const column = (page, name) => page.locator("#tests-grid [role=columnheader]", { hasText: name });
 const countOf = async (page, word) => Number(await chip(page, word).last().locator("b").textContent());
@@ -210,5 +210,24 @@ test("a comparison in a narrow place has no sideways scrolling", async () => {
   await page.keyboard.press("Home");
   await openTest(page, "order-status small");
   assert.deepEqual(await overflow(), []);
+  await close(page);
+});
+
+// Of four rounds, the first ones had a look.
+test("a run in rounds shows its looks, what was not needed, and the margin", async () => {
+  const page = await open("rounds/out.html");
+  const place = page.locator("#rounds");
+  const looks = await place.locator("ol.looks li").allTextContents();
+  assert.ok(looks.length >= 1 && looks.length < 4, `${looks.length} looks`);
+  for (const [at, words] of looks.entries()) {
+    assert.match(words, new RegExp(`^round ${at + 1}: [+−]?[\\d.]+ points \\(95 % CI [+−][\\d.]+ to [+−][\\d.]+\\), p = `));
+  }
+  assert.equal(await place.locator("svg .now").count(), looks.length);
+  assert.equal(await place.locator("svg text", { hasText: /^round \d$/ }).count(), 4);
+  assert.equal(await place.locator("svg text", { hasText: "not needed" }).count(), 4 - looks.length);
+  const middle = (name) => place.locator(name).first().evaluate((node) => node.getBBox().x + node.getBBox().width / 2);
+  assert.ok(Math.abs((await middle("svg rect.margin")) - (await middle("svg .zero"))) < 1, "the margin is the same on both sides");
+  assert.match(await place.locator("figcaption").textContent(), /stopped after round \d of 4: /);
+  await assertAccessible(page, "rounds");
   await close(page);
 });

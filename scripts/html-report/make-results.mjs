@@ -199,6 +199,23 @@ function failedToAnswer(one) {
   };
 }
 
+// What the agent did to the files of its workspace.
+const FILES = {
+  created: ["invoices/march.pdf.txt", "notes.md"], modified: ["src/invoice.js"], deleted: ["tmp/draft.txt"],
+  diff: "--- /dev/null\n+++ b/notes.md\n@@ -0,0 +1 @@\n+Sent again.\n--- a/src/invoice.js\n+++ b/src/invoice.js\n@@ -1,2 +1,2 @@\n-let sent = false\n+let sent = <b>true</b>\n export default sent\n",
+  path: "/tmp/kept-evalrig-1/it's invoice-copy-1",
+};
+
+function withFiles(one) {
+  return one.evalId === "invoice-copy" && one.target === "large" ? { ...one, workspace: FILES } : one;
+}
+
+// Its setup failed, so no agent has looked at its files.
+function notSetUp(one) {
+  const error = { stage: "workspace", kind: "setup", message: "`setup` failed: exit code 3" };
+  return { ...failedToAnswer(one), error, workspace: { created: [], modified: [], deleted: [] } };
+}
+
 function supportRows(tests, weakness) {
   const rows = [];
   for (const trial of [1, 2, 3, 4, 5]) {
@@ -220,7 +237,7 @@ function beforeTheChange(tests, weakness, timestamp) {
 
 function support() {
   const tests = TESTS.map((test) => [...test, suiteLines(...test)]);
-  const rows = supportRows(tests);
+  const rows = supportRows(tests).map(withFiles);
   rows[31] = failedToAnswer(rows[31]);
   const past = [
     ["2025-11-18T09:12:40Z", { large: 0.3, small: 0.6 }],
@@ -290,7 +307,8 @@ function hostile() {
   HEAVY.forEach((text, at) => rows.push(row(`heavy-${at}`, "heavy", [check("a", "a", 0, { reasoning: text })], { candidateAnswer: text, input: [{ role: "user", content: text }] })));
   // Everything passed before, so every name is among the tests that changed.
   const passed = rows.map((one) => ({ ...one, timestamp: PAYLOADS[1], score: 1, verdict: "pass", outcome: "passed", candidateAnswer: `before ${one.candidateAnswer}` }));
-  return { rows, earlier: [['<img src=x onerror="window.owned = 1">.jsonl', passed]] };
+  const now = [...rows, { ...notSetUp(rows[0]), evalId: "not-set-up" }];
+  return { rows: now, earlier: [['<img src=x onerror="window.owned = 1">.jsonl', passed]] };
 }
 
 // ---- Many

@@ -138,6 +138,30 @@ test("a test opens with the question, the answer and the line that failed", asyn
   await close(page);
 });
 
+test("files of the workspace are listed, with their diff and the way to them", async () => {
+  const page = await open("support/out.html");
+  await openTest(page, "invoice-copy large");
+  const files = page.locator("#case section.files");
+  assert.deepEqual(await files.locator(".paths b").allTextContents(), ["Created", "Modified", "Deleted"]);
+  assert.deepEqual(await files.locator(".paths li").allTextContents(), ["invoices/march.pdf.txt", "notes.md", "src/invoice.js", "tmp/draft.txt"]);
+  assert.deepEqual(await files.locator("pre.diff .added").allTextContents(), ["+Sent again.\n", "+let sent = <b>true</b>\n"]);
+  assert.deepEqual(await files.locator("pre.diff .removed").allTextContents(), ["-let sent = false\n"]);
+  assert.equal(await files.locator("code").textContent(), "cd '/tmp/kept-evalrig-1/it'\\''s invoice-copy-1'");
+  assert.equal(await files.locator("button[aria-label='Copy the command']").count(), 1);
+  await close(page);
+  const other = await open("support/out.html");
+  await openTest(other, "order-status large");
+  assert.equal(await other.locator("#case section.files").count(), 0, "a case without a workspace");
+  await close(other);
+});
+
+test("without an agent the report does not say that no file was changed", async () => {
+  const page = await open("hostile/out.html");
+  await openTest(page, "not-set-up");
+  assert.equal((await page.locator("#case section.files").textContent()).trim(), "Files");
+  await close(page);
+});
+
 test("a judge's reasons are beside their items", async () => {
   const page = await open("support/out.html", { hash: "#miss=The+customer+knows+the+next+step" });
   await page.locator(ROW).first().click();

@@ -131,9 +131,10 @@ async function labelWithKeyboard(page) {
     }
   });
   const label = JSON.parse(line);
-  assert.equal(label.suite, "live");
-  assert.ok(tests.includes(label.test));
-  assert.equal(label.label, "wrong");
+  assert.equal(label.schemaVersion, 1);
+  assert.equal(label.dataset, "live");
+  assert.ok(tests.includes(label.evalId));
+  assert.equal(label.label, "fail");
   assert.match(label.answerHash, /^[0-9a-f]{16}$/);
   await page.locator('button[aria-pressed="true"]', { hasText: "Wrong" }).waitFor();
   await page.reload();
@@ -150,7 +151,7 @@ async function talkAboutLabels(page) {
   await note.press("Tab");
   await until("the note", () => labelLines().at(-1).note === "Says <b>nothing</b>");
   await page.getByText("Saved", { exact: true }).waitFor();
-  const other = { ...labelLines().at(-1), who: "Bob", label: "right", note: "Fine <img src=x>" };
+  const other = { ...labelLines().at(-1), by: "Bob", label: "pass", note: "Fine <img src=x>" };
   writeFileSync(join(project, ".evalrig/labels.jsonl"), labelLines().concat(other).map((line) => JSON.stringify(line)).join("\n") + "\n");
   await page.reload();
   await page.locator("#case .others", { hasText: "right, says BobFine <img src=x>" }).waitFor();
@@ -185,7 +186,7 @@ async function compareRuns(page, address) {
   await visible(page, "first").click();
   await page.locator("#case[open]", { hasText: "The same answer as before" }).waitFor();
   await page.locator("#case .labels button", { hasText: "Right" }).click();
-  await until("the label", () => labelLines().at(-1).label === "right");
+  await until("the label", () => labelLines().at(-1).label === "pass");
   await assertAccessible(page, "a comparison");
   await assertInert(page);
   await page.keyboard.press("Escape");
