@@ -89,7 +89,8 @@ impl Nats {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Publishes a message without reading what the server says to it.
+    /// Publishes a message, and returns when a stream has stored it or refused it: a server that is killed
+    /// afterwards still has it.
     pub fn publish(&self, subject: &str, payload: &[u8]) {
         self.publish_with(subject, &[], payload);
     }
@@ -101,18 +102,22 @@ impl Nats {
         head += "\r\n";
         let (length, all) = (head.len(), head.len() + payload.len());
         let mut stream = self.connect();
-        stream.write_all(format!("HPUB {subject} {length} {all}\r\n").as_bytes()).expect("sent");
+        let start = format!("SUB inbox 1\r\nHPUB {subject} inbox {length} {all}\r\n");
+        stream.write_all(start.as_bytes()).expect("sent");
         stream.write_all(head.as_bytes()).expect("sent");
         stream.write_all(payload).expect("sent");
-        stream.write_all(b"\r\nPING\r\n").expect("sent");
+        stream.write_all(b"\r\n").expect("sent");
         let lines = BufReader::new(stream).lines();
         let mut lines = lines.map(|line| line.expect("a line"));
-        assert!(lines.any(|line| line == "PONG"), "the server takes the message");
+        // The second one says that no stream has the subject.
+        let is_answer =
+            |line: String| line.starts_with("MSG inbox ") || line.starts_with("HMSG inbox ");
+        assert!(lines.any(is_answer), "{subject}: no acknowledgement");
     }
 
     fn connect(&self) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
-        let hello = b"CONNECT {\"verbose\":false,\"headers\":true}\r\n";
+        let hello = b"CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\n";
         stream.write_all(hello).expect("sent");
         stream
     }
