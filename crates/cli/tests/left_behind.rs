@@ -102,6 +102,22 @@ fn what_detaches_ends_with_its_case_and_is_reaped() {
     }
 }
 
+/// The second case runs from before the end of the first one until what the first one left is gone.
+#[test]
+fn what_detaches_ends_with_its_case_while_others_run() {
+    for (what, line) in DETACHING {
+        let line = format!(
+            "if [ \"$EVALRIG_TEST_ID\" = t0 ]; then while ! [ -e second ]; do sleep 0.01; done; {line}; \
+             else touch second; for turn in $(seq 2000); do \
+             if [ -s started ] && ! kill -0 $(cat started) 2>/dev/null; then echo ok; exit; fi; \
+             sleep 0.01; done; echo left; fi"
+        );
+        let project = Project::new(&suite(2), &targets(&line));
+        project.run(&["--workers", "2", "--quiet", "--messages"]).exits(0);
+        assert_eq!(project.row("t1")["candidateAnswer"], "ok", "{what}");
+    }
+}
+
 /// Waits for a signal, with a child in a session of its own.
 const WAITING: &str = "echo $$ >> started; \
     setsid sh -c 'trap \"\" TERM HUP INT QUIT; echo $$ >> started; while :; do sleep 1; done' & \

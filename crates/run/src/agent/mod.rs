@@ -22,6 +22,7 @@ pub(crate) mod placeholder;
 pub(crate) mod price;
 pub(crate) mod process;
 pub(crate) mod program_files;
+mod program_mark;
 mod request;
 mod script_reader;
 pub(crate) mod service;

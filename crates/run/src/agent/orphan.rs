@@ -17,9 +17,8 @@ mod linux {
         Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
     };
 
-    use super::super::supervisor::{
-        MARK, TOKEN, between_starts, is_program, is_running, nothing_runs,
-    };
+    use super::super::program_mark::{TOKEN, program_numbers};
+    use super::super::supervisor::{between_starts, is_program, is_running, nothing_runs};
     use super::super::watchdog;
 
     /// How long to wait for orphans that were killed. Only one that hangs in the kernel takes longer;
@@ -65,7 +64,7 @@ mod linux {
     pub(in super::super) fn kill_orphans() {
         let Some(foreign) = FOREIGN.get() else { return };
         for id in children() {
-            let is_ours = foreign.is_empty() || mark_of(id).is_some();
+            let is_ours = foreign.is_empty() || !program_numbers(id, &TOKEN).is_empty();
             if is_ours && watchdog::id() != Some(id) {
                 kill(id);
             }
@@ -110,27 +109,20 @@ mod linux {
         }
     }
 
-    /// Whether a program that still runs may have started this process. One without the mark (its
-    /// environment was emptied) is assigned by its process group; if that does not help, it stays
-    /// until no program runs. Without certainty that it is ours at all, it is left alone.
+    /// Whether a program that still runs may have started this process. One without a mark is assigned by
+    /// its process group; if that does not help, it stays until no program runs. Without certainty that it
+    /// is ours at all, it is left alone.
     fn belongs_to_the_living(id: u32, all_are_ours: bool) -> bool {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         if super::state_and_group(&stat).is_some_and(|(state, _)| matches!(state, 'Z' | 'X')) {
             return false;
         }
-        match mark_of(id) {
-            Some(number) => is_running(number),
-            None => {
-                let group = super::state_and_group(&stat).map(|(_, group)| group);
-                !(all_are_ours && nothing_runs()) || group.is_some_and(is_program)
-            }
+        let programs = program_numbers(id, &TOKEN);
+        if !programs.is_empty() {
+            return programs.into_iter().any(is_running);
         }
-    }
-
-    /// The number of the program that this process descends from, if it is one of ours.
-    fn mark_of(id: u32) -> Option<u64> {
-        let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
-        super::mark_in(&environment, MARK, &TOKEN)
+        let group = super::state_and_group(&stat).map(|(_, group)| group);
+        !(all_are_ours && nothing_runs()) || group.is_some_and(is_program)
     }
 
     /// Orphans are given to the main thread, so its children are all there is to look at. A kernel
@@ -202,16 +194,6 @@ fn parent(stat: &str) -> Option<i32> {
     fields(stat).nth(1)?.parse().ok()
 }
 
-/// The number in `NAME=TOKEN.NUMBER` of an environment block.
-#[cfg(target_os = "linux")]
-pub(super) fn mark_in(environment: &[u8], name: &str, token: &str) -> Option<u64> {
-    environment.split(|byte| *byte == 0).find_map(|variable| {
-        let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
-        let number = value.strip_prefix(token.as_bytes())?.strip_prefix(b".")?;
-        std::str::from_utf8(number).ok()?.parse().ok()
-    })
-}
-
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -221,14 +203,5 @@ mod tests {
         assert_eq!(state_and_group("12 (a) b) S 1 9 9 0"), Some(('S', 9)));
         assert_eq!(parent("12 (a) Z 7 8) S 1 9 9 0"), Some(1));
         assert_eq!(state_and_group(""), None);
-    }
-
-    #[test]
-    fn only_the_own_mark_counts() {
-        let environment = b"A=1\0EVALRIG_PROCESS=12-ab.34\0B=2\0";
-        assert_eq!(mark_in(environment, "EVALRIG_PROCESS", "12-ab"), Some(34));
-        assert_eq!(mark_in(environment, "EVALRIG_PROCESS", "12-a"), None);
-        assert_eq!(mark_in(environment, "EVALRIG", "12-ab"), None);
-        assert_eq!(mark_in(b"X=EVALRIG_PROCESS=12-ab.34\0", "EVALRIG_PROCESS", "12-ab"), None);
     }
 }

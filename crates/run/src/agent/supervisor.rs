@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, RwLock};
-use std::time::SystemTime;
+use std::sync::{Mutex, RwLock};
 
 use tokio::process::{Child, Command};
 
@@ -17,10 +16,7 @@ use crate::descriptor;
 use crate::lock::locked;
 
 use super::group::ProcessGroup;
-use super::{orphan, watchdog};
-
-/// The variable that marks a program and everything it starts: `TOKEN.NUMBER`.
-pub(super) const MARK: &str = "EVALRIG_PROCESS";
+use super::{orphan, program_mark, watchdog};
 
 /// Process ids of running programs, by their number.
 static RUNNING: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
@@ -28,13 +24,6 @@ static RUNNING: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
 /// Held for reading while a program starts, until it is in `RUNNING`. Held for writing while orphans
 /// are reaped, so that no program is mistaken for an orphan.
 static STARTING: RwLock<()> = RwLock::new(());
-
-/// Identifies this run of evalrig among all processes of the machine.
-pub(super) static TOKEN: LazyLock<String> = LazyLock::new(|| {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
-    format!("{}-{nanos:x}", std::process::id())
-});
 
 /// A program from its start until it was waited for. Dropping it kills its process group.
 #[derive(Debug)]
@@ -48,12 +37,14 @@ impl RunningProgram {
     pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Self)> {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        command.env(MARK, format!("{}.{number}", *TOKEN));
+        command.env(program_mark::VARIABLE, program_mark::value_for(number));
         #[cfg(unix)]
         command.process_group(0);
         let starting = STARTING.read();
         watchdog::ensure();
+        let mark = program_mark::open_mark(number);
         let child = command.spawn()?;
+        drop(mark);
         let id = child.id().unwrap_or_default();
         locked(&RUNNING).insert(number, id);
         drop(starting);

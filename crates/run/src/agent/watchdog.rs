@@ -27,6 +27,9 @@ pub use other::{enable as enable_watchdog, watch};
 /// The first argument of the watchdog; the second is the token of the run.
 pub const WATCHDOG_ARGUMENT: &str = "__watchdog";
 
+/// The name under which the watchdog runs.
+pub(super) const WATCHDOG_NAME: &str = "evalrig-watchdog";
+
 /// Runs the watchdog if the arguments ask for it. To be called first by an executable that calls
 /// [`enable_watchdog`].
 pub fn watch_if_asked() -> Option<ExitCode> {
@@ -57,8 +60,9 @@ mod unix {
     use crate::lock::locked;
 
     use super::super::group::ProcessGroup;
-    use super::super::supervisor::{MARK, TOKEN, running_ids};
-    use super::{WATCHDOG_ARGUMENT, executable};
+    use super::super::program_mark::{TOKEN, VARIABLE};
+    use super::super::supervisor::running_ids;
+    use super::{WATCHDOG_ARGUMENT, WATCHDOG_NAME, executable};
 
     /// Kinds of messages; a process id follows.
     const STARTED: u8 = b'+';
@@ -107,11 +111,11 @@ mod unix {
         socket.set_nonblocking(true)?;
         let mut command = Command::new(executable()?);
         command
-            .arg0("evalrig-watchdog")
+            .arg0(WATCHDOG_NAME)
             .args([WATCHDOG_ARGUMENT, &TOKEN])
             .current_dir("/")
             // The watchdog of an evalrig that another one runs must survive them both.
-            .env_remove(MARK)
+            .env_remove(VARIABLE)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -191,8 +195,7 @@ mod linux {
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-    use super::super::orphan::mark_in;
-    use super::super::supervisor::MARK;
+    use super::super::program_mark::program_numbers;
 
     /// How long to look for processes that start others faster than they are killed.
     const PATIENCE: Duration = Duration::from_secs(5);
@@ -234,11 +237,8 @@ mod linux {
     /// The descriptor is opened before the mark is read, so that the process that is killed is the one
     /// that has the mark, even if the number is used again.
     fn kill_if_marked(pid: Pid, token: &str) -> bool {
-        let is_marked = || {
-            let path = format!("/proc/{}/environ", pid.as_raw_nonzero());
-            let environment = fs::read(path).unwrap_or_default();
-            mark_in(&environment, MARK, token).is_some()
-        };
+        let id = pid.as_raw_nonzero().get().unsigned_abs();
+        let is_marked = || !program_numbers(id, token).is_empty();
         // Most processes are not ours.
         if !is_marked() {
             return false;
