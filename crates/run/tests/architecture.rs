@@ -69,6 +69,7 @@ fn only_the_room_disk_opens_files() {
     const ALLOWED: &[(&str, &str)] = &[
         ("agent/group.rs", PROC),
         ("agent/orphan.rs", PROC),
+        ("agent/program_mark.rs", PROC),
         ("agent/watchdog.rs", PROC),
         ("descriptor.rs", PROC),
         ("sandbox/container.rs", PROC),
