@@ -77,11 +77,11 @@ impl Analysis {
         self.reads.contains(path) || self.touched.contains(path)
     }
 
-    /// Whether a file that appeared or went away may change the result: it was asked for, or its
-    /// directory was listed.
+    /// Whether a file that appeared or went away may change the result: it was asked for, or a directory
+    /// above it was listed. Its own may be as new as the file.
     pub(crate) fn depends_on_presence_of(&self, path: &Utf8Path) -> bool {
-        let is_listed = path.parent().is_some_and(|parent| self.touched.contains(parent));
-        is_listed || self.depends_on(path)
+        let mut above = path.ancestors().skip(1);
+        above.any(|directory| self.touched.contains(directory)) || self.depends_on(path)
     }
 }
 

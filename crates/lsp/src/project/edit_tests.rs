@@ -295,6 +295,170 @@ fn any_sequence_of_edits_leads_to_what_a_fresh_session_finds() {
     }
 }
 
+/// Files of the events below, on the disk and in the editor. Some are on neither at first.
+const GLOB_SUITE: &str = "\
+name: globbed
+tests: [sub/*.yaml, \"**/more-*.yaml\", cases.yaml]
+";
+const EVENT_FILES: &[(&str, Option<&str>)] = &[
+    ("EVAL.yaml", Some(SUITE)),
+    ("cases.yaml", Some(CASES)),
+    ("all.eval.yaml", Some(GLOB_SUITE)),
+    ("sub/x.yaml", Some("- {id: x, criteria: c, input: i}\n")),
+    ("sub/y.yaml", None),
+    ("more-1.yaml", Some("- {id: m, criteria: c, input: i}\n")),
+    ("new/more-2.yaml", None),
+    ("new/EVAL.yaml", None),
+    (".evalrig/targets.yaml", Some(TARGETS)),
+];
+
+/// What a file may say when it is opened or written anew.
+const EVENT_TEXTS: &[&str] = &[
+    "- {id: x, criteria: c, input: i}\n",
+    "- {id: m, criteria: c, input: i}\n- {id: n, criteria: c}\n",
+    "name: other\ntests: [../sub/*.yaml, ../cases.yaml]\n",
+    "targets:\n  - {name: staging, provider: mock, response: x}\n",
+    "tests: [\n",
+    "",
+];
+
+/// Events of one sequence.
+const EVENTS: usize = 14;
+
+struct Events {
+    editor: Editor,
+    paths: Vec<Utf8PathBuf>,
+    version: i32,
+    /// What has happened, for the message of a failure.
+    told: Vec<String>,
+}
+
+impl Events {
+    fn new(root: &Utf8Path, seed: u64) -> Self {
+        let paths: Vec<Utf8PathBuf> = EVENT_FILES.iter().map(|(name, _)| root.join(name)).collect();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        for (path, (_, text)) in paths.iter().zip(EVENT_FILES) {
+            write_or_remove(path, *text);
+        }
+        let _ = fs::remove_dir(root.join("new"));
+        let encoding = PositionEncoding::Utf16;
+        let random = SplitMix64::new(seed);
+        let editor = Editor { random, texts: Texts::new(), encoding };
+        Self { editor, paths, version: 1, told: Vec::new() }
+    }
+
+    fn path(&mut self) -> Utf8PathBuf {
+        let at = self.editor.below(self.paths.len());
+        self.paths[at].clone()
+    }
+
+    fn text(&mut self) -> &'static str {
+        EVENT_TEXTS[self.editor.below(EVENT_TEXTS.len())]
+    }
+
+    fn happen(&mut self, project: &mut Project) {
+        let path = self.path();
+        let is_open = self.editor.texts.contains_key(&path);
+        match self.editor.below(6) {
+            0 | 1 if !is_open => {
+                let saved = fs::read_to_string(&path).ok();
+                let is_as_saved = self.editor.below(2) == 0;
+                let text = saved.filter(|_| is_as_saved).unwrap_or_else(|| self.text().to_owned());
+                self.told.push(format!("open {path}: {text:?}"));
+                project.open(path.clone(), Document::new(uri_of(&path), 1, text.clone()));
+                self.editor.texts.insert(path, text);
+            }
+            1 if is_open => {
+                self.told.push(format!("close {path}"));
+                project.close(&path);
+                self.editor.texts.remove(&path);
+            }
+            2 if is_open => {
+                self.told.push(format!("save {path}"));
+                write_or_remove(&path, Some(&self.editor.texts[&path]));
+                project.files_changed(&[path]);
+            }
+            3 => {
+                let text = if self.editor.below(3) == 0 { None } else { Some(self.text()) };
+                self.told.push(format!("write {path}: {text:?}"));
+                write_or_remove(&path, text);
+                project.files_changed(&[path]);
+            }
+            _ if !self.editor.texts.is_empty() => {
+                self.version += 1;
+                let (path, change) = self.editor.edit();
+                self.told.push(format!("edit {path}: {:?}", self.editor.texts[&path]));
+                project.change(&path, self.version, vec![change]);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn write_or_remove(path: &Utf8Path, text: Option<&str>) {
+    match text {
+        Some(text) => {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        None => {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[test]
+fn any_sequence_of_opened_saved_closed_and_changed_files_leads_to_what_a_fresh_session_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    for seed in 0..sequences() {
+        let mut events = Events::new(root, seed);
+        let encoding = events.editor.encoding;
+        let mut project = opened(root, &Texts::new(), encoding);
+        let mut known = BTreeMap::new();
+        for _ in 0..EVENTS {
+            events.happen(&mut project);
+            if events.editor.below(2) == 0 {
+                events.told.push("load".to_owned());
+                diagnostics(&mut project, &mut known);
+            }
+        }
+        diagnostics(&mut project, &mut known);
+        let mut fresh = opened(root, &events.editor.texts, encoding);
+        let mut expected = BTreeMap::new();
+        diagnostics(&mut fresh, &mut expected);
+        assert_eq!(known, expected, "seed {seed}: {:#?}", events.told);
+        if events.editor.texts.is_empty() {
+            continue;
+        }
+        let path = events.editor.document();
+        let place = events.editor.place(&path);
+        let (found, expected) =
+            (answers(&project, &path, place, None), answers(&fresh, &path, place, None));
+        assert_eq!(found, expected, "seed {seed}: {path}: {:#?}", events.told);
+    }
+}
+
+/// A file that no pattern could match before, because it is not saved yet.
+#[test]
+fn a_duplicate_in_an_unsaved_file_is_found_whenever_the_file_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8Path::from_path(folder.path()).unwrap();
+    let _ = Events::new(root, 0);
+    let mut project = opened(root, &Texts::new(), PositionEncoding::Utf16);
+    let mut known = BTreeMap::new();
+    diagnostics(&mut project, &mut known);
+    let path = root.join("sub/y.yaml");
+    let text = "- {id: x, criteria: c, input: i}\n".to_owned();
+    project.open(path.clone(), Document::new(uri_of(&path), 1, text));
+    diagnostics(&mut project, &mut known);
+    let codes = |known: &BTreeMap<String, Vec<Diagnostic>>| known[uri_of(&path).as_ref()].len();
+    assert_eq!(codes(&known), 1);
+    project.close(&path);
+    diagnostics(&mut project, &mut known);
+    assert!(known.is_empty(), "{known:?}");
+}
+
 /// An indented list is one of tests only because a suite imports it.
 #[test]
 fn a_file_that_is_no_longer_imported_is_looked_at_anew() {

@@ -72,7 +72,7 @@ impl Project {
     pub(crate) fn open(&mut self, path: Utf8PathBuf, document: Document) {
         self.documents.insert(path.clone(), document);
         self.register(&path);
-        self.invalidate(&path);
+        self.invalidate_presence(&path);
         self.refresh_readers(&path);
     }
 
@@ -89,10 +89,10 @@ impl Project {
     pub(crate) fn close(&mut self, path: &Utf8Path) {
         self.documents.remove(path);
         self.surveys.get_mut().remove(path);
-        if self.mains.get(path).is_some_and(|known| !known.is_found) {
+        if self.mains.get(path).is_some_and(|known| !known.is_found || !path.is_file()) {
             self.forget(path);
         }
-        self.invalidate(path);
+        self.invalidate_presence(path);
         self.refresh_readers(path);
     }
 
@@ -100,13 +100,12 @@ impl Project {
     pub(crate) fn files_changed(&mut self, paths: &[Utf8PathBuf]) {
         self.secrets.clear();
         for path in paths {
-            for known in self.mains.values_mut() {
-                let analysis = known.analysis.as_ref();
-                known.is_dirty |= analysis.is_none_or(|one| one.depends_on_presence_of(path));
-            }
-            let is_new = !self.mains.contains_key(path);
-            if path.file_name().is_some_and(is_suite_name) && is_new && path.is_file() {
-                self.add_main(path.clone(), false, true);
+            self.invalidate_presence(path);
+            if path.file_name().is_some_and(is_suite_name) && path.is_file() {
+                match self.mains.get_mut(path) {
+                    Some(known) => known.is_found = true,
+                    None => self.add_main(path.clone(), false, true),
+                }
             }
             let is_gone = !path.exists() && !self.documents.contains_key(path);
             if is_gone && self.mains.contains_key(path) {
@@ -267,13 +266,22 @@ impl Project {
 
     fn forget(&mut self, path: &Utf8Path) {
         if let Some(analysis) = self.mains.remove(path).and_then(|known| known.analysis) {
-            self.refresh(analysis.reads);
+            self.refresh_read(analysis.reads);
         }
     }
 
     fn invalidate(&mut self, path: &Utf8Path) {
         for known in self.mains.values_mut() {
             let depends = known.analysis.as_ref().is_some_and(|one| one.depends_on(path));
+            known.is_dirty |= depends || known.main.path == path;
+        }
+    }
+
+    /// A document that is not saved is a file that appears or goes away.
+    fn invalidate_presence(&mut self, path: &Utf8Path) {
+        for known in self.mains.values_mut() {
+            let analysis = known.analysis.as_ref();
+            let depends = analysis.is_none_or(|one| one.depends_on_presence_of(path));
             known.is_dirty |= depends || known.main.path == path;
         }
     }
@@ -288,7 +296,16 @@ impl Project {
         known.is_dirty = false;
         let mut changed = analysis.reads.clone();
         changed.extend(known.analysis.replace(analysis).into_iter().flat_map(|old| old.reads));
-        self.refresh(changed);
+        self.refresh_read(changed);
+    }
+
+    /// A suite that others import, or no longer import, [counts](Self::counts) or not for all of its files.
+    fn refresh_read(&mut self, mut paths: BTreeSet<Utf8PathBuf>) {
+        let mains = paths.iter().filter_map(|path| self.mains.get(path)?.analysis.as_ref());
+        let members: Vec<Utf8PathBuf> =
+            mains.flat_map(|analysis| analysis.reads.iter().cloned()).collect();
+        paths.extend(members);
+        self.refresh(paths);
     }
 
     fn explore(&mut self, folder: &Utf8Path) {
