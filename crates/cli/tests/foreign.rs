@@ -220,3 +220,213 @@ fn services_of_a_configuration_become_targets_that_call_them() {
         assert!(targets.contains(line), "{line}: {targets}");
     }
 }
+
+/// JSON that the reader of evals.json would take as well.
+const EVALS_SHAPED: [(&str, &str); 5] = [
+    (
+        r#"{"cases": [{"input": "Was?", "expected": "Das"}]}"#,
+        "input=input,expected_output=expected",
+    ),
+    (r#"[{"prompt": "Was?", "answer": "Das"}]"#, "input=prompt,expected_output=answer"),
+    (r#"[{"query": "Was?", "golden": "Das"}]"#, "input=query,expected_output=golden"),
+    (
+        r#"{"tests": [{"input": "Was?", "solution": "Das"}]}"#,
+        "input=input,expected_output=solution",
+    ),
+    (r#"{"evals": [{"prompt": "Was?", "answer": "Das"}]}"#, "input=prompt,expected_output=answer"),
+];
+
+#[test]
+fn a_map_wins_over_the_shape_of_an_evals_json() {
+    for (text, map) in EVALS_SHAPED {
+        let project = Project::empty();
+        project.write("list.json", text);
+        let convert = |map: &str| {
+            project.evalrig(&["convert", "list.json", "--map", map, "-o", "EVAL.yaml", "--force"])
+        };
+        convert(map).exits(0);
+        let suite = project.read("EVAL.yaml");
+        assert!(suite.contains("input: Was?\n    expected_output: Das\n"), "{text}: {suite}");
+        convert("input=nonsense").exits(2).says("no record has the key `nonsense` of `--map`");
+    }
+}
+
+#[test]
+fn a_map_is_proposed_where_an_evals_json_would_drop_the_answer() {
+    for (text, map) in EVALS_SHAPED {
+        let project = Project::empty();
+        project.write("list.json", text);
+        let ran = project.evalrig(&["convert", "list.json", "-o", "EVAL.yaml"]);
+        let command = format!("evalrig convert list.json --from list --map {map} -o EVAL.yaml");
+        ran.exits(2).says(&command);
+        assert!(!project.has("EVAL.yaml"), "{text}");
+        project
+            .evalrig(&["convert", "list.json", "--from", "evals-json", "-o", "EVAL.yaml"])
+            .exits(0);
+    }
+    // What is graded stays what it is.
+    let project = Project::empty();
+    let text = r#"[{"prompt": "Hi", "answer": "x", "expected_output": "Hello"}]"#;
+    project.write("list.json", text);
+    project.evalrig(&["convert", "list.json", "-o", "EVAL.yaml"]).exits(0);
+}
+
+#[test]
+fn a_map_that_an_evals_json_cannot_follow_is_refused() {
+    let project = Project::empty();
+    project.write("list.json", r#"{"should_trigger": ["Hi"]}"#);
+    let map = ["--map", "input=prompt", "--stdout"];
+    let ran = project.evalrig(&[&["convert", "list.json"], &map[..]].concat());
+    ran.exits(2).says("`--map` is for lists of records, and `list.json` is read as evals.json");
+}
+
+#[test]
+fn the_last_answer_of_a_conversation_is_expected_and_not_sent() {
+    let project = Project::empty();
+    let turn = |role: &str, text: &str| format!(r#"{{"role": "{role}", "content": "{text}"}}"#);
+    let (ask, answer) = (turn("user", "What is a loom?"), turn("assistant", "A machine"));
+    let lines = [
+        format!(r#"{{"messages": [{ask}, {answer}]}}"#),
+        format!(r#"{{"messages": [{ask}, {answer}, {ask}]}}"#),
+        format!(r#"{{"messages": [{ask}, {answer}], "label": "polite"}}"#),
+    ];
+    project.write("chats.jsonl", &(lines.join("\n") + "\n"));
+    let convert = |map: &str| {
+        let arguments = ["convert", "chats.jsonl", "--map", map, "-o", "EVAL.yaml", "--force"];
+        project.evalrig(&arguments).exits(0);
+        project.evalrig(&["validate", "EVAL.yaml"]).exits(0);
+        let shown = project.evalrig(&["show", "EVAL.yaml", "--format", "json"]);
+        let shown: Value = serde_json::from_str(&shown.out).expect("JSON");
+        let tests = shown["tests"].as_array().expect("tests").clone();
+        tests
+            .iter()
+            .map(|test| {
+                let roles: Vec<String> = test["input"]
+                    .as_array()
+                    .map(|list| {
+                        list.iter().map(|one| one["role"].as_str().unwrap().to_owned()).collect()
+                    })
+                    .unwrap_or_default();
+                (roles.join(" "), test["expectedOutput"].to_string())
+            })
+            .collect::<Vec<_>>()
+    };
+    let found = convert("chat");
+    assert_eq!(found[0].0, "user");
+    assert!(found[0].1.contains("A machine"), "{found:?}");
+    assert_eq!(found[1], ("user assistant user".to_owned(), "null".to_owned()));
+    // The label is what is wanted: the answer is part of what is labelled.
+    let found = convert("chat,expected_output=label");
+    assert_eq!(found[2].0, "user assistant");
+    assert!(found[2].1.contains("polite"), "{found:?}");
+}
+
+/// Three that end in the same name, two of which ask the same model in other ways.
+const ALIKE: &str = "prompts: [p]\nproviders:\n  \
+    - {id: 'openai:gpt-4o', config: {temperature: 0}}\n  \
+    - {id: 'openai:gpt-4o', config: {temperature: 1}}\n  \
+    - 'azure:chat:gpt-4o'\n  - 'openrouter:openai/gpt-4o'\n  \
+    - {id: 'openai:chat:gpt-4o', config: {temperature: 0}}\n\
+    tests: [{assert: [{type: contains, value: p}]}]\n";
+
+#[test]
+fn providers_that_differ_are_targets_with_numbered_names() {
+    let project = Project::empty();
+    project.write("promptfooconfig.yaml", ALIKE);
+    let convert = ["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml", "--force"];
+    let all = "add `-t gpt-4o -t gpt-4o-2 -t gpt-4o-3 -t gpt-4o-4` to `run`";
+    project.evalrig(&convert).exits(0).says(all);
+    let targets = project.read(".evalrig/targets.yaml");
+    for part in [
+        "name: gpt-4o\n    provider: openai\n    model: gpt-4o\n    config:\n      temperature: 0\n",
+        "name: gpt-4o-2\n    provider: openai\n    model: gpt-4o\n    config:\n      temperature: 1\n",
+        "name: gpt-4o-3\n    provider: azure\n",
+        "name: gpt-4o-4\n    provider: openai\n    base_url: https://openrouter.ai",
+    ] {
+        assert!(targets.contains(part), "{part}: {targets}");
+    }
+    assert_eq!(targets.matches("provider:").count(), 4, "{targets}");
+    // The names are the same where the file is there already.
+    let again = project.evalrig(&convert);
+    again.exits(0).says(all);
+    assert!(!again.err.contains("loss["), "{}", again.err);
+    project
+        .write(".evalrig/targets.yaml", "targets: [{name: gpt-4o, provider: mock, response: p}]\n");
+    let ran = project.evalrig(&convert);
+    ran.exits(0).says("the targets file has no target `gpt-4o-2` for `openai:gpt-4o`");
+    ran.says("the targets file has no target `gpt-4o-3` for `azure:chat:gpt-4o`");
+}
+
+#[test]
+fn a_test_for_one_of_two_providers_with_the_same_id_names_its_label() {
+    let project = Project::empty();
+    let config = "prompts: [p]\nproviders:\n  \
+        - {id: 'openai:gpt-4o', label: cold, config: {temperature: 0}}\n  \
+        - {id: 'openai:gpt-4o', label: warm, config: {temperature: 1}}\n\
+        tests:\n  - {providers: [warm], assert: [{type: contains, value: p}]}\n  \
+        - {providers: ['openai:gpt-4o'], assert: [{type: contains, value: p}]}\n";
+    project.write("promptfooconfig.yaml", config);
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml"]);
+    ran.exits(0)
+        .says("promptfooconfig.yaml:7: loss[provider]: that this test runs on some providers");
+    let suite = project.read("EVAL.yaml");
+    assert!(suite.contains("target: warm") && !suite.contains("target: cold"), "{suite}");
+}
+
+#[test]
+fn agents_of_promptfoo_are_targets_that_run_them() {
+    let project = Project::empty();
+    let config = "prompts: [p]\nproviders:\n  \
+        - {id: 'anthropic:claude-agent-sdk', config: {model: sonnet, max_turns: 5, permission_mode: plan}}\n  \
+        - 'anthropic:claude-code'\n  \
+        - {id: 'openai:codex-sdk', config: {model: gpt-5-codex}}\n\
+        tests: [{assert: [{type: contains, value: p}]}]\n";
+    project.write("promptfooconfig.yaml", config);
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml"]);
+    ran.exits(0)
+        .says("`permission_mode` of `anthropic:claude-agent-sdk` is left out")
+        .says("`openai:codex-sdk` is run as `codex-cli`");
+    let targets = project.read(".evalrig/targets.yaml");
+    for part in [
+        "name: claude-agent-sdk\n    provider: claude-cli\n    model: sonnet\n    max_turns: 5\n",
+        "name: claude-code\n    provider: claude-cli\n",
+        "name: codex-sdk\n    provider: codex-cli\n    model: gpt-5-codex\n",
+    ] {
+        assert!(targets.contains(part), "{part}: {targets}");
+    }
+    project.evalrig(&["validate", "--strict"]).exits(0);
+    // Programs are started only from a converted suite.
+    let direct = Project::empty();
+    direct.write("promptfooconfig.yaml", config);
+    direct.run(&["promptfooconfig.yaml"]).exits(2).says("loss[script]");
+}
+
+#[test]
+fn an_api_in_which_no_chat_model_answers_has_no_target() {
+    let ids =
+        ["openai:chat", "openai:completion:gpt-3.5-turbo-instruct", "openai:assistant:asst_1"];
+    let others = ["openai:embedding", "anthropic:messages", "openai:realtime:gpt-4o-realtime"];
+    for id in ids.into_iter().chain(others) {
+        let project = Project::empty();
+        let config = format!(
+            "prompts: [p]\nproviders: ['{id}']\ntests: [{{assert: [{{type: contains, value: p}}]}}]\n"
+        );
+        project.write("promptfooconfig.yaml", &config);
+        let ran = project.evalrig(&["convert", "promptfooconfig.yaml", "-o", "EVAL.yaml"]);
+        ran.exits(0).says(&format!("loss[provider]: `{id}` has no counterpart among the targets"));
+        assert!(!project.has(".evalrig/targets.yaml"), "{id}");
+    }
+}
+
+#[test]
+fn without_an_output_the_command_is_proposed() {
+    let project = Project::empty();
+    project.write("promptfooconfig.yaml", ALIKE);
+    let ran = project.evalrig(&["convert", "promptfooconfig.yaml"]);
+    ran.exits(2)
+        .says("reading `promptfooconfig.yaml` as promptfoo")
+        .says("evalrig convert promptfooconfig.yaml -o EVAL.yaml");
+    project.write("cases.csv", "question,answer\nWhat?,That\n");
+    let ran = project.evalrig(&["convert", "cases.csv"]);
+    ran.exits(2).says("--from list --map input=question,expected_output=answer -o EVAL.yaml");
+}

@@ -29,13 +29,7 @@ pub struct Convert {
     #[arg(long, value_name = "FIELD=KEY,…", value_delimiter = ',')]
     pub map: Vec<String>,
     /// The file to write; `-` is standard output. For several iterations, a directory.
-    #[arg(
-        short,
-        long,
-        value_name = "FILE",
-        required_unless_present = "stdout",
-        conflicts_with = "stdout"
-    )]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "stdout")]
     pub output: Option<String>,
     /// Print the suite, with paths relative to the current directory.
     #[arg(long)]

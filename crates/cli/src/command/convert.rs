@@ -19,7 +19,7 @@ use evalrig_core::read::{CollectTests, Findings as ReadFindings, LoadRequest, ho
 use evalrig_core::repair::Overlay;
 use evalrig_core::source::{EntryKind, Files};
 use evalrig_run::disk::{Access, Disk, Durability, NamedOutput, create_directory_of};
-use evalrig_run::session::known_secrets;
+use evalrig_run::session::{known_secrets, quoted};
 use evalrig_run::skill_creator::is_history;
 use evalrig_run::text::single_line;
 
@@ -48,6 +48,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
         return run_evals_json(context, args, &path);
     }
     if args.from.is_none() && is_history(&path) {
+        foreign::refuse_map(args, "iterations of skill-creator")?;
         return history::run(context, args, &path);
     }
     let tasks = task_files(&Disk, &path);
@@ -55,6 +56,7 @@ pub fn run(context: &Context, args: &Convert) -> Result<Exit, CommandError> {
         Some(EVALS_JSON) => return run_evals_json(context, args, &path),
         Some(CO_EVALS) | None if tasks.is_empty() => {
             if let Some(logged) = records::source(&path) {
+                foreign::refuse_map(args, "records of the run log")?;
                 return records::run(context, args, &logged);
             }
         }
@@ -99,6 +101,7 @@ fn run_evals_json(
     args: &Convert,
     source: &Utf8Path,
 ) -> Result<Exit, CommandError> {
+    foreign::refuse_map(args, "evals.json")?;
     let output = Output::new(context, args).map_err(CommandError::CouldNotStart)?;
     let first = Reading::of(context, args, source, &Disk);
     let Some(suite) = first.sound() else {
@@ -275,6 +278,7 @@ enum Replaces {
 impl Output {
     fn new(context: &Context, args: &Convert) -> Result<Self, String> {
         let shown = match args.output.as_deref() {
+            None if !args.stdout => return Err(no_output(args)),
             None | Some("-") => return Ok(Self::Stdout),
             Some(shown) => shown.to_owned(),
         };
@@ -338,6 +342,21 @@ impl Output {
             Err(error) => Err(CommandError::cannot_write(shown, &error)),
         }
     }
+}
+
+/// Without a place to write to, the command is proposed.
+fn no_output(args: &Convert) -> String {
+    let pairs = args.map.join(",");
+    let from = args.from.iter().flat_map(|format| ["--from", format]);
+    let map = ["--map", pairs.as_str()].into_iter().filter(|_| !pairs.is_empty());
+    let files = std::iter::once(&args.file).chain(&args.more).map(String::as_str);
+    let words = ["evalrig", "convert"].into_iter().chain(files).chain(from).chain(map);
+    let command: Vec<String> = words.map(quoted).collect();
+    format!(
+        "nothing says where the suite goes; this command writes it, and `--stdout` prints it:\n  \
+         {} -o EVAL.yaml",
+        command.join(" ")
+    )
 }
 
 fn exists(shown: &str) -> String {

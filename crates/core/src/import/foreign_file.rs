@@ -54,6 +54,8 @@ const LIST_KEYS: &[&str] = &[
     "tests",
     "questions",
     "results",
+    "evals",
+    "queries",
 ];
 
 /// What a file contains.

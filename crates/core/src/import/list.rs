@@ -1,5 +1,7 @@
 //! Any list of records, by `--map`.
 
+use crate::model::Value;
+
 use super::field_map::{FieldMap, keys_of};
 use super::foreign_file::ForeignFile;
 use super::format::ImportFormat;
@@ -16,7 +18,7 @@ proposes one from the keys that it sees.
 
 | field | becomes |
 |---|---|
-| `input` | what is sent: a text, messages, or the only text of a mapping |
+| `input` | what is sent: a text, messages, or the only text of a mapping. A last message of the assistant is not sent: it is the `expected_output`, unless that is mapped |
 | `system` | a system message before the input |
 | `expected_output` | the reference answer |
 | `criteria`, `rubrics`, `id`, `tags`, `description`, `note` | the field of that name |
@@ -44,7 +46,28 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
         );
     };
     let reader = RowReader { map, ignored: &[], metadata: &["metadata"] };
-    read_rows(importer, file, rows, &reader, |_, _, _| {})
+    read_rows(importer, file, rows, &reader, |_, test, _| take_last_answer(test))
+}
+
+/// A conversation that ends with the assistant has the answer that is wanted, unless another key has it. It is
+/// not sent.
+fn take_last_answer(test: &mut TestDraft) {
+    let Value::List(messages) = &mut test.input else { return };
+    let role = |message: &Value| Some(message.as_map()?.get("role")?.as_str()?.to_owned());
+    let is_answer = messages.last().and_then(role).as_deref() == Some("assistant");
+    if !is_answer || messages.len() < 2 || test.expected_output.is_some() {
+        return;
+    }
+    let Some(answer) = messages.pop() else { return };
+    let map = answer.as_map();
+    let has_calls = map.is_some_and(|map| map.get("tool_calls").is_some());
+    let text =
+        map.and_then(|map| map.get("content")).and_then(Value::as_str).filter(|_| !has_calls);
+    test.expected_output = match text {
+        Some(text) if text.trim().is_empty() => None,
+        Some(text) => Some(text.into()),
+        None => Some(vec![answer].into()),
+    };
 }
 
 /// The records of a file.
@@ -89,6 +112,10 @@ pub(super) fn read_rows(
     is_complete.then_some(draft)
 }
 
+/// Keys by which an entry of evals.json is graded (spec 15.1).
+const ENTRY_GRADES: &[&str] =
+    &["expected_output", "assertions", "expectations", "expected_behavior", "should_trigger"];
+
 /// What to type for a list without a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapProposal {
@@ -105,5 +132,18 @@ impl MapProposal {
         let keys = keys_of(rows).into_iter().map(str::to_owned).collect();
         let map = FieldMap::proposed(rows).map(|map| map.to_argument());
         Some(Self { keys, map })
+    }
+
+    /// Whether the reader of evals.json, which knows fewer names, would make metadata of what grades every
+    /// answer.
+    pub fn grades_more_than_evals_json(&self, file: &ForeignFile) -> bool {
+        let has = |key: &str| self.keys.iter().any(|known| known == key);
+        if ENTRY_GRADES.iter().any(|key| has(key)) {
+            return false;
+        }
+        let rows = file.rows().map(Located::items).unwrap_or_default();
+        let map = FieldMap::proposed(rows);
+        let grades = ["expected_output", "criteria", "rubrics"];
+        map.is_some_and(|map| grades.iter().any(|field| map.key_of(field).is_some()))
     }
 }

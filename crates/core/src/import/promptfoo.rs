@@ -1,5 +1,6 @@
 //! Configurations of promptfoo: prompts × variables × providers, with assertions.
 
+mod agent;
 mod comma_list;
 mod file_value;
 mod foo_check;
@@ -40,7 +41,8 @@ that they name.
 |---|---|
 | `prompts` × `tests` × lists in `vars`; `scenarios` | one test each; a prompt that several tests use is written once, with `vars` |
 | `defaultTest` | the same in every test; its assertions at the root if all tests have them |
-| `providers`, `targets`, also `https` and `azure` | `.evalrig/targets.yaml`, if there is none yet |
+| `providers`, `targets`, also `https` and `azure` | `.evalrig/targets.yaml`, if there is none yet; names that several would have are numbered |
+| `anthropic:claude-agent-sdk`, `openai:codex-sdk` | targets with `claude-cli` and `codex-cli` |
 | `threshold`; without it every assertion must pass | `verdicts`, or `required` where tests differ |
 | `description`, `metadata`, `options.repeat` | `description`, `metadata`, `trials` |
 | `metric` | `name` of the assertion |

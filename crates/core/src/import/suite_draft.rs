@@ -37,11 +37,26 @@ pub(super) struct SuiteDraft {
     pub(super) targets: Vec<Value>,
     /// The targets that the tests were written for, in the order of the file.
     pub(super) answering: Vec<String>,
+    /// Which target stands for which provider of the file.
+    pub(super) providers: Vec<(String, NamedProvider)>,
+    /// Where providers are whose losses have been reported.
+    pub(super) reported_providers: HashSet<Span>,
     /// The name of the target that judges.
     pub(super) judge: Option<String>,
     /// Values that are written once.
     pub(super) anchors: Vec<(String, Value)>,
     ids: HashSet<String>,
+}
+
+/// A provider of the file for which there should be a target.
+#[derive(Debug, PartialEq)]
+pub(super) struct NamedProvider {
+    /// The name that the target would like to have.
+    pub(super) wanted_name: String,
+    pub(super) id: String,
+    pub(super) label: Option<String>,
+    /// What makes it another one than a provider of the same name.
+    pub(super) settings: Value,
 }
 
 #[derive(Debug)]
@@ -258,6 +273,34 @@ impl SuiteDraft {
             next += 1;
         }
         id
+    }
+
+    /// The name of the target for a provider, and whether the provider is new. Providers with other settings
+    /// never share a name, so that each of them is asked.
+    pub(super) fn provider_name(&mut self, provider: NamedProvider) -> (String, bool) {
+        let is_same = |one: &NamedProvider| {
+            one.wanted_name == provider.wanted_name && one.settings == provider.settings
+        };
+        if let Some((name, _)) = self.providers.iter().find(|(_, one)| is_same(one)) {
+            return (name.clone(), false);
+        }
+        let is_free = |name: &str| self.providers.iter().all(|(taken, _)| taken != name);
+        let wanted = &provider.wanted_name;
+        let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        let name = names.find(|name| is_free(name)).unwrap_or_else(|| wanted.clone());
+        self.providers.push((name.clone(), provider));
+        (name, true)
+    }
+
+    /// The targets for a provider that is named by its label, its id or the name of the target.
+    pub(super) fn names_of_provider(&self, named: &str) -> Vec<String> {
+        let all = |fits: &dyn Fn(&String, &NamedProvider) -> bool| {
+            let found = self.providers.iter().filter(|(name, one)| fits(name, one));
+            found.map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        };
+        let by_label = all(&|name, one| one.label.as_deref() == Some(named) || name == named);
+        if by_label.is_empty() { all(&|_, one| one.id == named) } else { by_label }
     }
 
     pub(super) fn add_file(&mut self, name: &str, text: &str) {

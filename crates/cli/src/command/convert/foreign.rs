@@ -71,12 +71,19 @@ pub(super) fn choose(
             tell_format(context, args, only.format, &keys.join(" and "));
             Ok(Choice::Format(only.format))
         }
-        [] | [_] if has_evals_shape(path) => Ok(Choice::EvalsJson),
-        [only] => Ok(Choice::Format(only.format)),
         // A map says that the file is a list.
-        [] if !args.map.is_empty() && MapProposal::of(file).is_some() => {
+        [] | [_] if !args.map.is_empty() && MapProposal::of(file).is_some() => {
             format_named("list").map(Choice::Format).ok_or_else(|| unrecognised(args, None))
         }
+        [] | [_] if has_evals_shape(path) => match MapProposal::of(file) {
+            Some(proposal)
+                if !is_skill_evals(path) && proposal.grades_more_than_evals_json(file) =>
+            {
+                Err(CommandError::CouldNotStart(proposed(args, &proposal)))
+            }
+            _ => Ok(Choice::EvalsJson),
+        },
+        [only] => Ok(Choice::Format(only.format)),
         [] => Err(unrecognised(args, MapProposal::of(file))),
         several => {
             let names: Vec<&str> = several.iter().map(|one| one.format.name).collect();
@@ -184,6 +191,14 @@ pub(super) fn run(
     format: &'static ImportFormat,
 ) -> Result<Exit, CommandError> {
     let map = field_map(args)?;
+    let request = request_for(path);
+    if format.name == "list"
+        && map.is_none()
+        && let Ok(opened) = Opened::new(&request)
+        && let Some(proposal) = opened.file.as_ref().and_then(MapProposal::of)
+    {
+        return Err(CommandError::CouldNotStart(proposed(args, &proposal)));
+    }
     let output = Output::new(context, args).map_err(CommandError::CouldNotStart)?;
     let place = output.place(context);
     let directory = place.parent().unwrap_or(&place);
@@ -201,12 +216,6 @@ pub(super) fn run(
         code: CodeUse::Written,
     };
     let opened = Opened::new(&request).map_err(|endings| wrong_ending(&args.file, endings))?;
-    if format.name == "list"
-        && map.is_none()
-        && let Some(proposal) = opened.file.as_ref().and_then(MapProposal::of)
-    {
-        return Err(CommandError::CouldNotStart(proposed(args, &proposal)));
-    }
     let mut conversion = opened.convert(&request, format);
     let Some(suite) = conversion.suite.take() else {
         show_failure(context, conversion);
@@ -249,6 +258,17 @@ fn tell_how_to_run(suite: &ImportedSuite) {
             all.join(" ")
         ));
     }
+}
+
+/// Refuses a map that nothing would follow.
+pub(super) fn refuse_map(args: &Convert, read_as: &str) -> Result<(), CommandError> {
+    if args.map.is_empty() {
+        return Ok(());
+    }
+    Err(CommandError::CouldNotStart(format!(
+        "`--map` is for lists of records, and `{}` is read as {read_as}; leave `--map` out",
+        args.file
+    )))
 }
 
 fn field_map(args: &Convert) -> Result<Option<FieldMap>, CommandError> {
