@@ -78,7 +78,8 @@ function findProgram({ setting, folders, isTrusted, searchPath, ...given }) {
 
 /** The arguments that run one suite, or one test of it. */
 function runArguments({ suite, filter }, more) {
-  const filters = filter ? ['--filter', filter] : [];
+  // Joined, because an id may begin with a hyphen.
+  const filters = filter ? [`--filter=${filter}`] : [];
   return ['run', suite, ...filters, ...more];
 }
 
@@ -90,9 +91,9 @@ function reportArguments(results, page) {
 /** The arguments that list the suites of the working directory as JSON. */
 const LIST_ARGUMENTS = ['list', '--format', 'json', '--quiet'];
 
-/** The pattern of `--filter` that only this id matches. */
+/** The pattern of `--filter` that only this id matches. `!` is special only in front. */
 function literalFilter(id) {
-  return id.replace(/[*?[\]{}!]/g, '[$&]');
+  return id.replace(/[*?[\]{}]|\\|^!/g, (sign) => (/[\\!]/.test(sign) ? `\\${sign}` : `[${sign}]`));
 }
 
 module.exports = { findProgram, runArguments, reportArguments, literalFilter, LIST_ARGUMENTS };

@@ -88,7 +88,7 @@ test('the setting wins, and a program that is not there is not replaced by anoth
 test('a lens runs one test, and the explorer lists it', () => {
   const place = { suite: '/p/EVAL.yaml', root: '/p', test: 'a*', filter: 'a[*]' };
   assert.deepEqual(runArguments(place, ['--trials', '5']),
-    ['run', '/p/EVAL.yaml', '--filter', 'a[*]', '--trials', '5']);
+    ['run', '/p/EVAL.yaml', '--filter=a[*]', '--trials', '5']);
   assert.deepEqual(runArguments({ suite: '/p/EVAL.yaml' }, []), ['run', '/p/EVAL.yaml']);
   assert.deepEqual(reportArguments('/p/r.jsonl', '/t/x.html'),
     ['report', '/p/r.jsonl', '--report', 'html=/t/x.html']);
@@ -112,8 +112,9 @@ test('a listing has the tests of every suite by their files', () => {
   assert.deepEqual(found.get('/p/cases.yaml'),
     [{ id: 'y', line: 0, place: { suite: '/p/EVAL.yaml', root: '/p', test: 'y', filter: 'y' } }]);
   const [odd] = found.get('/p/sub/EVAL.yaml');
-  assert.deepEqual([odd.line, odd.place.filter], [0, '[!][*]']);
+  assert.deepEqual([odd.line, odd.place.filter], [0, '\\![*]']);
   assert.equal(literalFilter('a{b}c?[d]'), 'a[{]b[}]c[?][[]d[]]');
+  assert.equal(literalFilter('a!b\\d'), 'a!b\\\\d');
   assert.equal(testsOfListing(undefined, '/p').size, 0);
 });
 

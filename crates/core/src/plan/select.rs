@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 
 use super::shard::Shard;
 use crate::model::Test;
@@ -25,8 +25,25 @@ impl Filter {
             Some(rest) => (rest, true),
             None => (text, false),
         };
-        let glob = Glob::new(pattern).map_err(|_| PatternError(text.to_owned()))?;
+        // The same language on every system.
+        let glob = GlobBuilder::new(pattern).backslash_escape(true).build();
+        let glob = glob.map_err(|_| PatternError(text.to_owned()))?;
         Ok(Self { matcher: glob.compile_matcher(), excludes })
+    }
+
+    /// The pattern that only this id matches.
+    pub fn literal(id: &str) -> String {
+        let mut pattern = String::with_capacity(id.len());
+        for (at, sign) in id.chars().enumerate() {
+            match sign {
+                '*' | '?' | '[' | ']' | '{' | '}' => pattern.extend(['[', sign, ']']),
+                '\\' => pattern.push_str("\\\\"),
+                // Only in front does it exclude, and in a class it negates.
+                '!' if at == 0 => pattern.push_str("\\!"),
+                _ => pattern.push(sign),
+            }
+        }
+        pattern
     }
 
     /// Whether the pattern matches, `!` or not.
@@ -127,6 +144,19 @@ mod tests {
         assert_eq!(selected(&["!api-*"], &[]), [0, 2]);
         assert_eq!(selected(&["api*", "!*get"], &[]), [1]);
         assert!(Filter::parse("[").is_err());
+    }
+
+    #[test]
+    fn a_literal_pattern_matches_one_id_whatever_its_letters() {
+        let signs = ["!", "*", "?", "[", "]", "{", "}", "\\", "^", "-", ",", "/", "é", ".", "a"];
+        let pairs = signs.iter().flat_map(|one| signs.iter().map(move |two| format!("{one}{two}")));
+        let ids: Vec<String> = pairs.flat_map(|two| [two.clone(), format!("x{two}y")]).collect();
+        for id in &ids {
+            let filter = Filter::parse(&Filter::literal(id)).expect(id);
+            assert!(!filter.excludes, "{id}");
+            let matched: Vec<&String> = ids.iter().filter(|other| filter.is_match(other)).collect();
+            assert_eq!(matched, [id], "{}", Filter::literal(id));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use evalrig_core::plan::Filter;
 use evalrig_run::text::single_line;
 use lsp_types::{CodeLens, Command, Position, Range};
 use serde_json::json;
@@ -68,7 +69,7 @@ fn run_command(title: &str, suite: &Analysis, test: Option<&str>) -> Command {
         "suite": suite.main.path.as_str(),
         "root": suite.root.as_str(),
         "test": test,
-        "filter": test.map(literal_filter),
+        "filter": test.map(Filter::literal),
     });
     Command {
         title: single_line(title),
@@ -76,22 +77,6 @@ fn run_command(title: &str, suite: &Analysis, test: Option<&str>) -> Command {
         arguments: Some(vec![arguments]),
         tooltip: None,
     }
-}
-
-/// The pattern of `--filter` that only this id matches.
-fn literal_filter(id: &str) -> String {
-    let mut pattern = String::with_capacity(id.len());
-    for sign in id.chars() {
-        match sign {
-            '*' | '?' | '[' | ']' | '{' | '}' | '!' => {
-                pattern.push('[');
-                pattern.push(sign);
-                pattern.push(']');
-            }
-            _ => pattern.push(sign),
-        }
-    }
-    pattern
 }
 
 fn report_command(run: &LastRun) -> Command {
