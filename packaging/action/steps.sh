@@ -40,6 +40,14 @@ is_default_branch() {
   [ "${GITHUB_EVENT_NAME:-}" = push ] && [ "${GITHUB_REF_NAME:-}" = "${DEFAULT_BRANCH:-main}" ]
 }
 
+# What takes the place of the report where there is none, so that the comment of an earlier run does not stay.
+write_summary() {
+  printf '## %s\n\n' "$1" >"$out/summary.md"
+  # Indented, because no text of a suite ends such a block.
+  head -n 100 | sed 's/^/    /' >>"$out/summary.md"
+  cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
+}
+
 # Checks and runs the suites. Fails only if evalrig could not be called: `conclude` fails the job, after the reports
 # have been shown.
 evaluate() {
@@ -54,7 +62,12 @@ evaluate() {
     evalrig validate --format github "${options[@]+"${options[@]}"}" -- \
       "${paths[@]+"${paths[@]}"}" || code=$?
     set_output exit-code "$code"
-    [ "$code" -eq 0 ] || return 0
+    if [ "$code" -ne 0 ]; then
+      options+=(--format concise)
+      { evalrig validate "${options[@]}" -- "${paths[@]+"${paths[@]}"}" 2>&1 || true; } |
+        write_summary "evalrig: the suites have errors"
+      return 0
+    fi
   fi
   [ "${INPUT_RUN:-true}" = true ] || return 0
 
@@ -85,6 +98,8 @@ evaluate() {
   fi
   if [ -f "$out/summary.md" ]; then
     cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
+  else
+    echo "exit code $code; the log of the job says why" | write_summary "evalrig: the suites could not be run"
   fi
   if [ -f "$out/results.jsonl" ]; then
     set_output results "$out/results.jsonl"
@@ -99,18 +114,25 @@ evaluate() {
   set_output exit-code "$code"
 }
 
-# Replaces the comment of an earlier run, so that a pull request has one for every use of the action. Uses have
-# artifacts of different names.
+# Writes the comment. Tokens of forks and of Dependabot must not: the job goes on, and the summary has the report.
 comment() {
   [ -f "$out/summary.md" ] || return 0
+  replace_comment || echo "::warning::The report could not be written as a comment on the pull request, because its" \
+    "token must not. The summary of the job has it."
+}
+
+# Replaces the comment of an earlier run, so that a pull request has one for every use of the action. Uses have
+# artifacts of different names.
+replace_comment() {
   local name=${INPUT_ARTIFACT:-evalrig} marker='<!-- evalrig -->' body=$RUNNER_TEMP/evalrig-comment.md id
   name=${name//[^A-Za-z0-9._ -]/}
   [ "$name" = evalrig ] || marker="<!-- evalrig: $name -->"
-  local comments=repos/$GITHUB_REPOSITORY/issues
+  local comments=repos/$GITHUB_REPOSITORY/issues found
   # GitHub accepts 65,536 characters.
   { echo "$marker" && awk '{ size += length($0) + 1 } size < 60000' "$out/summary.md"; } >"$body"
-  id=$(gh api "$comments/$PULL_REQUEST/comments" --paginate \
-    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id" | head -n 1)
+  found=$(gh api "$comments/$PULL_REQUEST/comments" --paginate \
+    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id") || return 1
+  id=${found%%$'\n'*}
   if [ -n "$id" ]; then
     gh api --silent --method PATCH "$comments/comments/$id" --field "body=@$body"
   else
