@@ -174,3 +174,74 @@ fn the_server_runs_nothing_and_writes_nothing() {
     assert_eq!(client.shutdown(), 0);
     assert_eq!(project.all_files(), before);
 }
+
+/// What each of them must not match are the others.
+const HOSTILE_IDS: [&str; 9] =
+    ["a!b", "!ab", "ab", r"back\d", "backd", "-x", "a*b", "[a]b{c,d}?", r"\!ab"];
+
+#[test]
+fn a_lens_runs_the_test_that_it_is_above() {
+    let tests: Vec<String> = HOSTILE_IDS
+        .iter()
+        .map(|id| {
+            let id = json!(id);
+            format!(
+                "  - {{id: {id}, criteria: c, input: Hi, assert: [{{type: contains, value: x}}]}}\n"
+            )
+        })
+        .collect();
+    let suite = format!("name: demo\ntests:\n{}", tests.concat());
+    let targets = "targets: [{name: default, provider: mock, response: x}]\n";
+    let project = Project::new(&suite, targets);
+    let mut client = Client::start(&project);
+    client.open("EVAL.yaml");
+    let found = client.ask_all("textDocument/codeLens", "EVAL.yaml");
+    let places = found.as_array().unwrap().iter().map(|lens| &lens["command"]["arguments"][0]);
+    let mut ran = Vec::new();
+    for place in places.filter(|place| place["test"].is_string()) {
+        let filter = format!("--filter={}", place["filter"].as_str().unwrap());
+        project.run(&["EVAL.yaml", &filter, "-o", "one.jsonl", "--force"]).exits(0);
+        let rows = project.rows_of("one.jsonl");
+        let ids: Vec<&str> = rows.iter().filter_map(|row| row["evalId"].as_str()).collect();
+        assert_eq!(ids, [place["test"].as_str().unwrap()], "{filter}");
+        ran.push(ids[0].to_owned());
+    }
+    assert_eq!(ran, HOSTILE_IDS);
+}
+
+#[test]
+fn lenses_stay_where_they_belong_while_the_file_is_broken() {
+    let project = project();
+    let mut client = Client::start(&project);
+    client.open("EVAL.yaml");
+    let before = lenses(&mut client);
+    assert_eq!(before.len(), 4);
+    client.replace("EVAL.yaml", "  - id: flaky\n", "  - id: flaky\n    input: [\n");
+    let broken = lenses(&mut client);
+    let lines: Vec<u64> = broken.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 3, 8, 16], "{broken:?}");
+    client.replace("EVAL.yaml", "name: demo\n", "\nname: demo\n");
+    let lines: Vec<u64> = lenses(&mut client).iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 4, 9, 17]);
+    client.replace("EVAL.yaml", "    input: [\n", "");
+    let lines: Vec<u64> = lenses(&mut client).iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [1, 4, 9, 16]);
+}
+
+#[test]
+fn lenses_of_an_imported_file_stay_while_its_suite_is_broken() {
+    let targets = "targets: [{name: default, provider: mock, response: x}]\n";
+    let project = Project::new("name: demo\ntests: [cases.yaml]\n", targets);
+    project.write("cases.yaml", "- {id: a, criteria: c, input: Hi}\n");
+    let mut client = Client::start(&project);
+    client.open("EVAL.yaml");
+    client.open("cases.yaml");
+    let count = |client: &mut Client<'_>| {
+        client.ask_all("textDocument/codeLens", "cases.yaml").as_array().unwrap().len()
+    };
+    assert_eq!(count(&mut client), 1);
+    client.replace("EVAL.yaml", "tests: [", "tests: [[");
+    assert_eq!(count(&mut client), 1);
+    client.replace("EVAL.yaml", "tests: [[cases.yaml]", "tests: [{id: b, criteria: c, input: i}]");
+    assert_eq!(count(&mut client), 0);
+}

@@ -19,16 +19,24 @@ pub(crate) struct ParsedText {
     kind: FileKind,
     /// With the byte at which each begins.
     trees: Vec<(usize, Tree)>,
+    /// Only the part before a fault was parsed.
+    pub(crate) is_cut: bool,
 }
 
 impl ParsedText {
     pub(crate) fn new(kind: FileKind, text: &Arc<String>) -> Self {
-        let trees = match kind {
-            FileKind::Other => Vec::new(),
-            FileKind::Lines => trees_of_lines(text),
-            _ => tree_before_fault(text).map(|tree| (0, tree)).into_iter().collect(),
+        let (trees, is_cut) = match kind {
+            FileKind::Other => (Vec::new(), false),
+            FileKind::Lines => (trees_of_lines(text), false),
+            _ => match parse(text) {
+                Ok(tree) => (vec![(0, tree)], false),
+                Err(fault) => {
+                    let tree = tree_before_fault(text, fault);
+                    (tree.map(|tree| (0, tree)).into_iter().collect(), true)
+                }
+            },
         };
-        Self { kind, trees }
+        Self { kind, trees, is_cut }
     }
 
     /// Visits every place; spans of nodes are turned into bytes of the text by the second argument.
@@ -56,25 +64,24 @@ pub(super) fn parse(text: &Arc<String>) -> Result<Tree, usize> {
         .ok_or_else(|| out.iter().map(|one| one.span.start as usize).next().unwrap_or(0))
 }
 
-fn tree_before_fault(text: &Arc<String>) -> Option<Tree> {
-    let mut text = Arc::clone(text);
-    for _ in 0..ATTEMPTS {
-        match parse(&text) {
+fn tree_before_fault(text: &str, mut fault: usize) -> Option<Tree> {
+    let mut text = text;
+    for _ in 1..ATTEMPTS {
+        let mut end = fault.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
+        // A fault at the end is that of something before it.
+        let line = if line == text.len() {
+            text[..line].trim_end().rfind('\n').map_or(0, |at| at + 1)
+        } else {
+            line
+        };
+        text = &text[..line];
+        match parse(&Arc::new(text.to_owned())) {
             Ok(tree) => return Some(tree),
-            Err(fault) => {
-                let mut end = fault.min(text.len());
-                while !text.is_char_boundary(end) {
-                    end -= 1;
-                }
-                let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
-                // A fault at the end is that of something before it.
-                let line = if line == text.len() {
-                    text[..line].trim_end().rfind('\n').map_or(0, |at| at + 1)
-                } else {
-                    line
-                };
-                text = Arc::new(text[..line].to_owned());
-            }
+            Err(next) => fault = next,
         }
     }
     None

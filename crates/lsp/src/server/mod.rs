@@ -3,6 +3,7 @@
 //! key.
 
 mod client;
+mod kept_lenses;
 mod notify;
 mod session;
 

@@ -39,6 +39,7 @@ impl Session {
                 let document = parsed::<DidCloseTextDocumentParams>(&params)?.text_document;
                 if let Some(path) = path_of(&document.uri) {
                     self.project.close(&path);
+                    self.kept_lenses.forget(&path);
                 }
             }
             "textDocument/didSave" => {

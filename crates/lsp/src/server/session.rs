@@ -23,6 +23,7 @@ use crate::project::Project;
 use crate::text::{PositionEncoding, path_of};
 
 use super::client::Client;
+use super::kept_lenses::KeptLenses;
 
 /// An answer, or why there is none.
 pub(super) type Answer = Result<Value, (ErrorCode, String)>;
@@ -31,6 +32,7 @@ pub(super) struct Session {
     pub(super) client: Client,
     pub(super) project: Project,
     pub(super) runs: LastRuns,
+    pub(super) kept_lenses: KeptLenses,
     /// Requests and notifications that wait to be sent.
     pub(super) waiting: Vec<Message>,
 }
@@ -45,7 +47,8 @@ struct OfDocument {
 impl Session {
     pub(super) fn new(client: Client) -> Self {
         let project = Project::new(client.encoding, client.folders.clone());
-        Self { client, project, runs: LastRuns::default(), waiting: Vec::new() }
+        let (runs, kept_lenses) = (LastRuns::default(), KeptLenses::default());
+        Self { client, project, runs, kept_lenses, waiting: Vec::new() }
     }
 
     pub(super) fn initialize_result(&self, version: &str) -> InitializeResult {
@@ -146,7 +149,13 @@ impl Session {
     fn code_lenses(&mut self, params: &Value) -> Answer {
         self.load_open();
         let run = self.run_of_document(params)?;
-        self.whole(params, |spot| json(&code_lenses(spot, run.as_deref())))
+        let request: OfDocument = read(params)?;
+        let path = file(&request.text_document)?;
+        let Some(spot) = Spot::new(&self.project, path, Position::default()) else {
+            return Ok(Value::Null);
+        };
+        let present = code_lenses(&spot, run.as_deref());
+        json(&self.kept_lenses.of(&spot, present))
     }
 
     fn inlay_hints(&mut self, params: &Value) -> Answer {
