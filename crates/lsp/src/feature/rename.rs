@@ -112,8 +112,11 @@ fn places_of(spot: &Spot<'_>, mark: &Mark) -> Vec<NamedFile> {
     found
 }
 
-/// The name in the quotes that were there, or in those that it needs.
+/// The name in the quotes that were there, or in those that it needs. A number stays one.
 pub(super) fn written(name: &str, before: &str, is_json: bool) -> String {
+    if is_number(before) && is_number(name) {
+        return name.to_owned();
+    }
     let is_double = before.starts_with('"');
     if before.starts_with('\'') && !is_json && !name.chars().any(char::is_control) {
         return format!("'{}'", name.replace('\'', "''"));
@@ -123,6 +126,11 @@ pub(super) fn written(name: &str, before: &str, is_json: bool) -> String {
         return name.to_owned();
     }
     serde_json::Value::from(name).to_string()
+}
+
+/// An id that is written without quotes and read as a number.
+fn is_number(text: &str) -> bool {
+    text.parse::<u64>().is_ok_and(|number| number.to_string() == text)
 }
 
 #[cfg(test)]
@@ -139,5 +147,15 @@ mod tests {
             assert!(written(name, "a", false).starts_with('"'), "{name}");
         }
         assert_eq!(written("b", "7", true), "\"b\"");
+    }
+
+    #[test]
+    fn a_number_stays_one() {
+        for is_json in [false, true] {
+            assert_eq!(written("43", "42", is_json), "43");
+            assert_eq!(written("43", "\"42\"", is_json), "\"43\"");
+            assert_eq!(written("043", "42", is_json), "\"043\"");
+        }
+        assert_eq!(written("43", "a", false), "\"43\"");
     }
 }
