@@ -171,7 +171,15 @@ impl<'a> TaskWriter<'a> {
         let mut text = format!("FROM {}\nWORKDIR /app\n", image.unwrap_or(USUAL_IMAGE));
         text += "COPY workspace/ /app/\n";
         for (name, value) in &workspace.env {
-            text += &format!("ENV {name}={}\n", json_text(value).replace('$', "\\$"));
+            match env_text(value) {
+                Some(value) => text += &format!("ENV {name}={value}\n"),
+                None => {
+                    let message = format!(
+                        "`{name}` of `env` is left out: `ENV` of a Dockerfile takes no control characters"
+                    );
+                    self.loss("workspace", span, message);
+                }
+            }
         }
         if let Some(hook) = &workspace.setup {
             text += &setup_line(hook);
@@ -219,6 +227,19 @@ fn setup_line(hook: &Hook) -> String {
         Some(cwd) => format!("WORKDIR /app/{cwd}\n{run}WORKDIR /app\n"),
         None => run,
     }
+}
+
+/// In double quotes, where a Dockerfile gives `\` a meaning only before these three. An instruction ends with its
+/// line, so no value can have a line break.
+fn env_text(value: &str) -> Option<String> {
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        return None;
+    }
+    let escaped = value.chars().flat_map(|c| {
+        let mark = matches!(c, '"' | '\\' | '$').then_some('\\');
+        mark.into_iter().chain([c])
+    });
+    Some(format!("\"{}\"", escaped.collect::<String>()))
 }
 
 /// As a basic string of TOML, which has the escapes of JSON.
@@ -314,6 +335,37 @@ mod tests {
         assert!(made.tasks.is_empty());
         let losses: Vec<&str> = made.losses.iter().map(|loss| loss.kind).collect();
         assert_eq!(losses, ["answer", "test"]);
+    }
+
+    #[test]
+    fn variables_keep_their_values_or_are_lost() {
+        assert_eq!(env_text("a\t\"é\\n $x").as_deref(), Some("\"a\t\\\"é\\\\n \\$x\""));
+        let made = exported(
+            "- {id: a, criteria: c, input: i, workspace: {env: {KEY: \"a\\nb\", B: c}}, assert: [{type: files, \
+             exists: [x]}]}\n",
+        );
+        let dockerfile = text(&made.tasks[0], "environment/Dockerfile");
+        assert!(
+            dockerfile.ends_with("\nENV B=\"c\"\n") && !dockerfile.contains("KEY"),
+            "{dockerfile}"
+        );
+        assert!(made.losses[0].message.starts_with("`KEY` of `env` is left out"), "{made:?}");
+    }
+
+    #[test]
+    fn a_composite_of_checks_on_files_is_not_about_the_answer() {
+        let composite = |member: &str| {
+            let made = exported(&format!(
+                "- {{id: a, criteria: c, input: i, workspace: {{}}, assert: [{{type: files, exists: [x]}}, \
+                 {{type: composite, assertions: [{{type: files, exists: [y]}}, {member}]}}]}}\n"
+            ));
+            made.losses.iter().map(|loss| (loss.kind, loss.message.to_string())).collect::<Vec<_>>()
+        };
+        let [(kind, message)] = &composite("{type: files, absent: [z]}")[..] else { panic!() };
+        assert_eq!(*kind, "assertion");
+        assert_eq!(message, "`composite` with these options cannot be a shell command");
+        let losses = composite("{type: contains, value: z}");
+        assert_eq!(losses[0].0, "answer", "{losses:?}");
     }
 
     #[test]

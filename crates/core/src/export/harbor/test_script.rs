@@ -56,9 +56,7 @@ impl TestScript {
             _ => None,
         };
         if made.is_none() {
-            let is_about_files =
-                type_name == "command" || type_name == "files" || common.file.is_some();
-            let (kind, message) = if is_about_files {
+            let (kind, message) = if is_about_files(assertion) {
                 ("assertion", format!("`{type_name}` with these options cannot be a shell command"))
             } else {
                 ("answer", format!("`{type_name}` looks at the answer, which Harbor does not keep"))
@@ -105,6 +103,14 @@ impl TestScript {
         text += &format!("case $? in {codes}) score=1 ;; *) score=0 ;; esac\n");
         Some(text)
     }
+}
+
+/// Whether it looks at nothing but files, which Harbor keeps.
+fn is_about_files(assertion: &Assertion) -> bool {
+    let members = assertion.check.members();
+    matches!(&*assertion.type_name, "command" | "files")
+        || assertion.common.file.is_some()
+        || (!members.is_empty() && members.iter().all(|one| is_about_files(&one.assertion)))
 }
 
 fn number_of(value: &Value) -> Option<u64> {
