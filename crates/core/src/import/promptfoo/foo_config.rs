@@ -82,7 +82,6 @@ const RUN_OPTIONS: &[(&str, &str)] = &[
     ("maxConcurrency", "use `evalrig run --workers`"),
     ("delay", "use `max_concurrency` of the target"),
     ("maxEvalTimeMs", "it has no counterpart"),
-    ("cache", "evalrig has no cache"),
     ("generateSuggestions", "it has no counterpart"),
 ];
 
