@@ -193,6 +193,8 @@ fn a_suite_is_written_checked_run_and_mended() {
     project.write(".evalrig/targets.yaml", &TARGETS.replace("$12", "nothing"));
     let text = client.answers("run", json!({"failed": true}));
     assert_eq!(text, "1 of 1 case passed (exit code 0)");
+    let text = client.answers("run", json!({"failed": true}));
+    assert!(text.starts_with("nothing was run: none of these tests failed"), "{text}");
     let text = client.answers("compare", json!({}));
     assert!(text.contains("fixed") && text.contains("cheap"), "{text}");
     let text = client.answers("failures", json!({"results": "latest~1"}));

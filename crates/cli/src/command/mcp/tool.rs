@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 
+use crate::exit::Exit;
+
 use super::answer::{BoundedText, counted};
 use super::call::{ToolCall, refusal};
 use super::explained::index_text;
@@ -49,6 +51,10 @@ const LIMIT: ToolParameter = parameter(
     ParameterShape::Count(MOST_FAILURES),
     "Show this many tests that did not pass. Default: 10.",
 );
+
+/// For an agent that mends a suite, this is the end of its work and not a mistake.
+const NOTHING_FAILED: &str = "nothing was run: none of these tests failed in the last run; call `run` \
+                              without `failed` to run them all";
 
 /// In the order of work.
 static TOOLS: [ToolKind; 6] = [
@@ -113,7 +119,7 @@ static TOOLS: [ToolKind; 6] = [
         name: "explain",
         title: "Explain a name",
         doc: "The page of a diagnostic (such as `duplicate-id`), an assertion type (`contains`), a target \
-              provider (`claude-cli`) or a format. Without a name: all assertion types and providers.",
+              provider (`claude-cli`), a format or a field (`criteria`). Without a name: all assertion types and providers.",
         parameters: &[parameter("name", ParameterShape::Text, "What to explain.")],
         effect: ToolEffect::Reads,
     },
@@ -327,6 +333,9 @@ async fn run(call: &ToolCall<'_>, given: &ToolArguments) -> Result<String, Strin
     }
     let mut digest = RunDigest::new(None, given.count("limit").unwrap_or(SHOWN_FAILURES));
     let end = call.print_rows(&words, |row| digest.add(row)).await?;
+    if given.is_set("failed") && end.code == Some(i32::from(Exit::NothingSelected.code())) {
+        return Ok(NOTHING_FAILED.to_owned());
+    }
     digest.into_answer(&end)
 }
 
