@@ -30,7 +30,9 @@ fn every_agent_gets_a_clean_targets_file() {
         let project = Project::empty();
         init(&project, &["--target", agent, "--ci", "github"]).exits(0);
         project.evalrig(&["validate", "--strict", "-v"]).exits(0).prints("all good: 2 files");
-        assert!(project.has(".github/workflows/evals.yml"), "{agent}");
+        let workflow = project.read(".github/workflows/evals.yml");
+        let action = concat!("uses: evalrig/evalrig@v", env!("CARGO_PKG_VERSION"), "\n");
+        assert!(workflow.contains(action), "{workflow}");
         assert!(project.read(".gitignore").contains(".evalrig/results/"), "{agent}");
     }
 }

@@ -120,7 +120,8 @@ impl InitPlace {
         add(self.root.join(".gitignore"), GITIGNORE, "keeps results and keys out of git");
         if let Some(CiSystem::Github) = args.ci {
             let workflow = self.root.join(".github/workflows/evals.yml");
-            add(workflow, WORKFLOW, "checks and runs the suites on GitHub");
+            let text = WORKFLOW.replace("vVERSION", concat!("v", env!("CARGO_PKG_VERSION")));
+            add(workflow, &text, "checks and runs the suites on GitHub");
         }
         files
     }
