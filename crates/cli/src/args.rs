@@ -340,7 +340,7 @@ pub struct Validate {
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// Name of a diagnostic, an assertion type, a provider or a format.
+    /// Name of a diagnostic, an assertion type, a provider, a format or a field.
     pub name: Option<String>,
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]

@@ -1,14 +1,18 @@
-//! What has documentation: diagnostics, assertion types, providers, formats of `convert` and the names
-//! of tools, each as a page of Markdown.
+//! What has documentation: diagnostics, assertion types, providers, formats of `convert`, fields and the
+//! names of tools, each as a page of Markdown.
 
 use evalrig_core::assertion::{AssertionKind, COMMON_FIELDS, KINDS, kind_named, tools_page};
 use evalrig_core::codes::all_codes;
 use evalrig_core::diagnostic::Code;
 use evalrig_core::import::{FORMATS, ImportFormat, format_named};
-use evalrig_core::syntax::fields::Field;
+use evalrig_core::read::{
+    EXECUTION_FIELDS, METADATA_FIELDS, ROOT_FIELDS, TEST_FIELDS, WORKSPACE_FIELDS,
+};
+use evalrig_core::syntax::fields::{Field, Shape};
 
 use crate::provider::{PROVIDERS, Provider, provider_named};
 use crate::setting::TARGET_FIELDS;
+use crate::target;
 
 /// Something that has documentation.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +23,29 @@ pub enum Topic {
     /// The canonical names of tools.
     Tools,
     Format(&'static ImportFormat),
+    Field(FieldTopic),
 }
+
+/// A field of the files that people write.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldTopic {
+    pub field: &'static Field,
+    /// What has the field, such as `a test`.
+    pub of: &'static str,
+}
+
+/// The tables of fields that have a page, and what has these fields. Options of one assertion type or one
+/// provider are on its page.
+const FIELD_TABLES: &[(&str, &[Field])] = &[
+    ("a suite", ROOT_FIELDS),
+    ("a test", TEST_FIELDS),
+    ("`execution`", EXECUTION_FIELDS),
+    ("`metadata`", METADATA_FIELDS),
+    ("`workspace`", WORKSPACE_FIELDS),
+    ("an assertion", COMMON_FIELDS),
+    ("a targets file", target::ROOT),
+    ("a target", TARGET_FIELDS),
+];
 
 /// The name of the page on tools.
 pub const TOOLS: &str = "tools";
@@ -53,7 +79,53 @@ pub fn topics_named(name: &str) -> Vec<Topic> {
     found.extend(format_named(&name).map(Topic::Format));
     found.extend(every_code().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));
     found.extend((name == TOOLS).then_some(Topic::Tools));
+    found.extend(fields().filter(|one| one.is_spelled(&name)).map(Topic::Field));
     found
+}
+
+/// Every field that has a page.
+pub fn fields() -> impl Iterator<Item = FieldTopic> {
+    let of_table = |(of, table): &(&'static str, &'static [Field])| {
+        let of = *of;
+        table.iter().map(move |field| FieldTopic { field, of })
+    };
+    FIELD_TABLES.iter().flat_map(of_table)
+}
+
+impl FieldTopic {
+    /// With `-` for `_`.
+    fn is_spelled(&self, name: &str) -> bool {
+        let Field { name: own, old, also, .. } = self.field;
+        let mut names = [*own].into_iter().chain(old.iter().copied()).chain(also.iter().copied());
+        names.any(|one| one.to_lowercase().replace('_', "-") == name)
+    }
+}
+
+/// What a field is for, its other spellings and the words that it takes: on its page, and where editors show it.
+pub fn field_text(field: &Field) -> String {
+    let mut text = sentence(field.doc);
+    if !field.also.is_empty() {
+        text.push_str(&format!("\n\nAlso written {}.", quoted(field.also)));
+    }
+    let words = choices(field.shape);
+    if !words.is_empty() {
+        text.push_str(&format!("\n\nOne of {}.", quoted(&words)));
+    }
+    text
+}
+
+/// The words that a field allows.
+pub fn choices(shape: Shape) -> Vec<&'static str> {
+    match shape {
+        Shape::Choice(words) => words.to_vec(),
+        Shape::OneOf(shapes) => shapes.iter().flat_map(|shape| choices(*shape)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn sentence(doc: &str) -> String {
+    let text = capitalised(doc);
+    if text.ends_with('.') { text } else { text + "." }
 }
 
 impl Topic {
@@ -64,6 +136,7 @@ impl Topic {
             Self::Provider(provider) => provider.name,
             Self::Tools => TOOLS,
             Self::Format(format) => format.name,
+            Self::Field(one) => one.field.name,
         }
     }
 
@@ -74,6 +147,7 @@ impl Topic {
             Self::Provider(provider) => provider.doc,
             Self::Tools => TOOLS_DOC,
             Self::Format(format) => format.doc,
+            Self::Field(one) => one.field.doc,
         }
     }
 
@@ -105,6 +179,10 @@ impl Topic {
             Self::Format(_) => {
                 let command = format!("`evalrig convert FILE --from {name} -o EVAL.yaml`");
                 format!("# {name}\n\nFormat of `convert`: {command}.\n\n{doc}\n")
+            }
+            Self::Field(FieldTopic { field, of }) => {
+                let required = if field.required { ", required" } else { "" };
+                format!("# {name}\n\nField of {of}{required}.\n\n{}\n", field_text(field))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `explain`: prints the documentation of diagnostics, assertion types, providers and formats.
+//! `explain`: prints the documentation of diagnostics, assertion types, providers, formats and fields.
 
 use evalrig_core::assertion::{KINDS, TOOL_FAMILIES};
 use evalrig_core::diagnostic::did_you_mean;
@@ -6,7 +6,7 @@ use evalrig_core::import::FORMATS;
 use evalrig_core::model::{JsonStyle, Map, Value};
 use evalrig_core::syntax::fields::Field;
 use evalrig_run::provider::PROVIDERS;
-use evalrig_run::topic::{TOOLS, TOOLS_DOC, Topic, every_code, topics, topics_named};
+use evalrig_run::topic::{TOOLS, TOOLS_DOC, Topic, every_code, fields, topics, topics_named};
 
 use crate::args::{Explain, TextOrJson};
 use crate::error::CommandError;
@@ -33,7 +33,8 @@ pub fn run(args: &Explain) -> Result<Exit, CommandError> {
 }
 
 fn unknown(name: &str) -> String {
-    let known: Vec<&str> = topics().iter().map(Topic::name).collect();
+    let named = topics().into_iter().chain(fields().map(Topic::Field));
+    let known: Vec<&str> = named.map(|topic| topic.name()).collect();
     match did_you_mean(&name.to_lowercase(), known) {
         Some(near) => format!("nothing is named `{name}`; did you mean `{near}`?"),
         None => format!("nothing is named `{name}`; `evalrig explain` lists everything"),
@@ -59,7 +60,7 @@ fn index() -> String {
     for code in every_code() {
         text.push_str(&entry(code.name, code.doc));
     }
-    text + "\n`evalrig explain NAME` prints the whole page.\n"
+    text + "\n`evalrig explain NAME` prints the whole page, also of a field such as `criteria`.\n"
 }
 
 /// A name and the first sentence of its documentation.
@@ -113,6 +114,11 @@ fn topic_json(topic: &Topic) -> Value {
             map.insert("families", families.collect::<Vec<_>>());
         }
         Topic::Format(_) => map.insert("kind", "format"),
+        Topic::Field(one) => {
+            map.insert("kind", "field");
+            map.insert("of", one.of);
+            map.insert("required", one.field.required);
+        }
     }
     map.insert("doc", topic.doc());
     map.into()

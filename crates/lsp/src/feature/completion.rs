@@ -4,6 +4,7 @@
 use evalrig_core::assertion::KINDS;
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_run::provider::PROVIDERS;
+use evalrig_run::topic::choices;
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionItemTextEdit, Documentation, InsertTextFormat,
     InsertTextMode, MarkupContent, MarkupKind, Range, TextEdit,
@@ -15,7 +16,7 @@ use crate::outline::{
 };
 
 use super::completion_names::{conversations, paths, scripted_types, skills, tags, targets};
-use super::hover::{about_field, choices};
+use super::hover::about_field;
 use super::snippet::Writing;
 use super::spot::Spot;
 

@@ -2,8 +2,8 @@
 //! them, and the last results of a test.
 
 use evalrig_core::diagnostic::{Code, Doc};
-use evalrig_core::syntax::fields::{Field, Shape};
-use evalrig_run::topic::{Topic, every_code};
+use evalrig_core::syntax::fields::Field;
+use evalrig_run::topic::{Topic, every_code, field_text};
 use lsp_types::{self as lsp, Contents, Hover, MarkupContent, MarkupKind};
 
 use crate::last_run::LastRun;
@@ -75,35 +75,7 @@ pub(super) fn about_field(field: &Field, inside: MappingKind) -> String {
         _ => String::new(),
     };
     let required = if field.required { ", required" } else { "" };
-    let mut text = format!("**`{}`**{of}{required}\n\n{}", field.name, sentence(field.doc));
-    let quoted = |names: &[&str]| {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(", ")
-    };
-    if !field.also.is_empty() {
-        text.push_str(&format!("\n\nAlso written {}.", quoted(field.also)));
-    }
-    let words = choices(field.shape);
-    if !words.is_empty() {
-        text.push_str(&format!("\n\nOne of {}.", quoted(&words)));
-    }
-    text
-}
-
-/// The words that a field allows.
-pub(super) fn choices(shape: Shape) -> Vec<&'static str> {
-    match shape {
-        Shape::Choice(words) => words.to_vec(),
-        Shape::OneOf(shapes) => shapes.iter().flat_map(|shape| choices(*shape)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn sentence(doc: &str) -> String {
-    let mut characters = doc.chars();
-    let first = characters.next().map(|first| first.to_uppercase().to_string());
-    let text = first.unwrap_or_default() + characters.as_str();
-    if text.ends_with('.') { text } else { text + "." }
+    format!("**`{}`**{of}{required}\n\n{}", field.name, field_text(field))
 }
 
 /// The codes of the diagnostics at the cursor, each once.
