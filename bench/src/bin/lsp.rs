@@ -16,6 +16,9 @@ const KEYSTROKES: usize = 100;
 const COMPLETIONS: usize = 50;
 const VALIDATIONS: usize = 20;
 
+/// An unknown field, another test, and two faults after which the rest of the file cannot be read.
+const PIECES: [&str; 4] = ["x", "- ", "[", "\""];
+
 /// Milliseconds within which diagnostics and completions come, 95 times of 100.
 const LONGEST_KEYSTROKE: f64 = 50.0;
 const LONGEST_COMPLETION: f64 = 30.0;
@@ -105,7 +108,7 @@ impl Editor {
         found.map(|(at, _)| at).collect()
     }
 
-    /// One letter more or less in a key, so that there is a diagnostic or there is none.
+    /// Typed into a key and taken out again. Every stroke changes what is reported, so an answer comes.
     fn keystrokes(&mut self) -> Result<Vec<Duration>> {
         let lines = self.criteria();
         let mut times = Vec::with_capacity(KEYSTROKES);
@@ -113,7 +116,9 @@ impl Editor {
             let line = lines[(stroke / 2 * 7) % lines.len()];
             let text = self.text.lines().nth(line).unwrap_or_default();
             let column = text.len() - text.trim_start().len();
-            let (end, letter) = if stroke % 2 == 0 { (column, "x") } else { (column + 1, "") };
+            let piece = PIECES[stroke / 2 % PIECES.len()];
+            let (end, typed) =
+                if stroke % 2 == 0 { (column, piece) } else { (column + piece.len(), "") };
             self.version += 1;
             let document = json!({"uri": self.uri, "version": self.version});
             let range = json!({
@@ -122,7 +127,7 @@ impl Editor {
             });
             let params = json!({
                 "textDocument": document,
-                "contentChanges": [{"range": range, "text": letter}],
+                "contentChanges": [{"range": range, "text": typed}],
             });
             let start = Instant::now();
             self.notify("textDocument/didChange", &params)?;
