@@ -16,7 +16,7 @@ const KEYSTROKES: usize = 100;
 const COMPLETIONS: usize = 50;
 const VALIDATIONS: usize = 20;
 
-/// An unknown field, another test, and two faults after which the rest of the file cannot be read.
+/// An unknown field, and three faults after which the rest of the file cannot be read.
 const PIECES: [&str; 4] = ["x", "- ", "[", "\""];
 
 /// Milliseconds within which diagnostics and completions come, 95 times of 100.
