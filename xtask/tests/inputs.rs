@@ -27,15 +27,13 @@ fn every_reader_has_a_fuzz_target() {
 }
 
 #[test]
-fn mutated_inputs_do_not_panic() {
+fn mutated_inputs_neither_panic_nor_take_long_or_much() {
     let directory = tempfile::tempdir().expect("a directory");
     let kept = Utf8PathBuf::from_path_buf(directory.path().join("kept")).expect("UTF-8");
     let readers = READERS.iter().collect();
     let plan = Plan { inputs: 3_000, seed: 12, readers, binary: None, kept };
     let outcome = campaign::run(workspace(), &plan, &mut |_| {}).expect("the seeds");
-    let panics: Vec<_> =
-        outcome.findings.iter().filter(|one| one.problem.starts_with("panicked")).collect();
-    assert!(panics.is_empty(), "{panics:?}");
+    assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
     assert_eq!(outcome.inputs, 3_000);
 }
 
@@ -46,7 +44,5 @@ fn mutated_streams_do_not_panic_and_are_no_answer_where_they_are_cut() {
     let readers = STREAM_READERS.iter().filter_map(|name| reader_named(name)).collect();
     let plan = Plan { inputs: 1_500, seed: 7, readers, binary: None, kept };
     let outcome = campaign::run(workspace(), &plan, &mut |_| {}).expect("the seeds");
-    let panics: Vec<_> =
-        outcome.findings.iter().filter(|one| one.problem.starts_with("panicked")).collect();
-    assert!(panics.is_empty(), "{panics:?}");
+    assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
 }

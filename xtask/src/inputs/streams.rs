@@ -16,19 +16,38 @@ const MOST_CUTS: usize = 30;
 pub(super) fn stream(bytes: &[u8]) {
     for format in OutputFormat::ALL {
         let is_read = |part: &[u8]| format::read(*format, part).is_ok();
-        let Some(rules) = StreamRules::of(*format).filter(|_| is_read(bytes)) else {
+        if !is_read(bytes) {
             continue;
-        };
-        for end in cuts(bytes) {
-            if is_read(&bytes[..end]) {
-                let fault = rules.fault(&bytes[..end]);
-                assert!(
-                    fault.is_none(),
-                    "{format:?}, cut at byte {end}: {}",
-                    fault.unwrap_or_default()
-                );
-            }
         }
+        for end in cuts(bytes).filter(|end| is_read(&bytes[..*end])) {
+            let (part, rest) = bytes.split_at(end);
+            let fault = match StreamRules::of(*format) {
+                Some(rules) => rules.fault(part),
+                None => fault_without_end(*format, part, rest),
+            };
+            assert!(
+                fault.is_none(),
+                "{format:?}, cut at byte {end}: {}",
+                fault.unwrap_or_default()
+            );
+        }
+    }
+}
+
+/// Why a part of an output in a format without an end of its own is not an answer. A text says nothing of its
+/// end, and lines of `jsonl` are whole or not; there, only the exit status of the program tells.
+fn fault_without_end(format: OutputFormat, part: &[u8], rest: &[u8]) -> Option<String> {
+    match format {
+        OutputFormat::Messages => {
+            let is_whole = String::from_utf8_lossy(rest).trim().is_empty();
+            (!is_whole).then(|| "the document has no end".to_owned())
+        }
+        OutputFormat::Jsonl => {
+            let text = String::from_utf8_lossy(part);
+            let last = text.rsplit('\n').find(|line| !line.trim().is_empty())?;
+            object(last).is_none().then(|| format!("a line is cut: {}", shown(last)))
+        }
+        _ => None,
     }
 }
 
@@ -219,6 +238,24 @@ mod tests {
         ] {
             let fault = rules.fault(stream.as_bytes()).unwrap_or_default();
             assert!(fault.contains(why), "{fault}: {stream}");
+        }
+    }
+
+    #[test]
+    fn an_output_without_an_end_of_its_own_is_read_in_whole_lines_or_as_a_whole() {
+        let list = "[{\"role\":\"assistant\",\"content\":\"a\"}]";
+        let fault = |format, text: &str, end: usize| {
+            let (part, rest) = text.as_bytes().split_at(end);
+            fault_without_end(format, part, rest).is_some()
+        };
+        assert!(fault(OutputFormat::Messages, list, list.len() - 1));
+        assert!(!fault(OutputFormat::Messages, &format!("{list}\n"), list.len()));
+        let lines = "{\"text\":\"a\"}\n{\"cost_usd\":1}\n";
+        assert!(fault(OutputFormat::Jsonl, lines, lines.len() - 3));
+        assert!(!fault(OutputFormat::Jsonl, lines, 13));
+        assert!(!fault(OutputFormat::Text, lines, 3));
+        for text in [list, lines] {
+            stream(text.as_bytes());
         }
     }
 
