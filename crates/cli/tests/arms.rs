@@ -404,3 +404,28 @@ fn arms_run_in_rounds_until_they_differ() {
     ran.exits(0).prints("with: stopped after round 1 of 4: better");
     assert_eq!(project.rows().len(), 40);
 }
+
+#[test]
+fn variables_of_an_arm_arrive_with_and_without_a_workspace() {
+    let suite = "name: s\narms:\n  mint: {env: {FLAVOUR: mint, NUMBER: 5, IS_ON: true}}\ntests:\n  - {id: plain, criteria: c, input: i, assert: [{type: contains, value: x}]}\n  - {id: placed, criteria: c, input: i, workspace: {env: {A: b}}, assert: [{type: contains, value: x}]}\n";
+    for target in [
+        "provider: cli, command: [./agent]",
+        "provider: codex-cli, executable: ./agent, home: user",
+        "provider: acp, command: [./agent], home: user",
+    ] {
+        let project = Project::new(suite, "");
+        let seen = project.path("seen").display().to_string();
+        let target =
+            format!("name: default, {target}, retries: 0, env: {{SEEN: \"{seen}\", FLAVOUR: no}}");
+        project.write(".evalrig/targets.yaml", &format!("targets: [{{{target}}}]\n"));
+        let script =
+            "#!/bin/sh\necho \"$EVALRIG_TEST_ID $FLAVOUR $NUMBER $IS_ON\" >> \"$SEEN\"\nexit 1\n";
+        project.write("agent", script);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(project.path("agent"), mode).unwrap();
+        project.run(&["--no-record"]).exits(3);
+        let mut lines = project.lines("seen");
+        lines.sort();
+        assert_eq!(lines, ["placed mint 5 true", "plain mint 5 true"], "{target}");
+    }
+}

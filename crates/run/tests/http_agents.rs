@@ -91,6 +91,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         files: &files,
         scratch: "/tmp".into(),
         home: None,
+        env: &[],
         place: None,
         confinement: None,
         stop: None,

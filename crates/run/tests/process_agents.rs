@@ -95,6 +95,7 @@ impl Place {
             files: &Disk,
             scratch: &scratch,
             home: None,
+            env: &[],
             place: None,
             confinement: None,
             stop: None,

@@ -10,7 +10,7 @@ use crate::syntax::fields::{Bound, Entry, Field, INVALID_OPTION, Shape, shorten}
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
 use super::skill_file::{check_front_matter, skill_name_fault, skills_in, skills_of_parent};
-use super::workspace::WorkspaceLayer;
+use super::workspace::{WorkspaceLayer, read_env};
 
 declare_codes! {
     INVALID_SKILL_NAME = "invalid-skill-name", BlocksRun, Reference, r#"The name of a skill cannot be the name of a directory.
@@ -125,7 +125,7 @@ pub static ARM_FIELDS: &[Field] = &[
     Field::new("target", Shape::NonEmptyText, "target in place of the test's"),
     Field::new("model", Shape::NonEmptyText, "model in place of the target's"),
     Field::new("args", Shape::List(&Shape::Text), "arguments added to those of the target"),
-    Field::new("env", Shape::MapOf(&Shape::Text), "environment variables of the agent"),
+    Field::new("env", Shape::MapOf(&Shape::TextOrScalar), "environment variables of the agent"),
     Field::new(
         "workspace",
         Shape::Ref("workspace"),
@@ -265,16 +265,10 @@ fn read_arm(
     let target = options.text("target");
     let model = options.text("model");
     let args = options.texts("args");
-    let env = options.map("env");
+    let env = options.optional("env", read_env);
     arm.target = target?.map(|text| text.value);
     arm.model = model?.map(|text| text.value);
     arm.args = args?.unwrap_or_default().into_iter().map(|text| text.value).collect();
-    let env = env?.unwrap_or_default();
-    arm.env = env
-        .iter()
-        .map(|(name, value)| {
-            (name.to_owned(), value.as_str().map_or_else(String::new, str::to_owned))
-        })
-        .collect();
+    arm.env = env?.unwrap_or_default();
     Ok(arm)
 }

@@ -281,7 +281,8 @@ fn scalar_of<'t>(
     }
 }
 
-fn read_env<'t>(
+/// Names and values of variables; a number or boolean as its source text.
+pub(super) fn read_env<'t>(
     options: &mut Options<'_, '_, 't>,
     entry: &Entry<'t>,
 ) -> ReadResult<Vec<(String, String)>> {

@@ -45,9 +45,10 @@ impl Environment {
         Ok(Self(all))
     }
 
-    /// With the variables of the case, which take precedence.
+    /// With the variables of the arm, of the workspace and of the case: the later one takes precedence.
     pub(crate) fn for_case(&self, request: &Request<'_>) -> Vec<(String, String)> {
         let mut all = self.0.clone();
+        all.extend_from_slice(request.env);
         if let Some(place) = request.place {
             all.extend_from_slice(place.env);
         }

@@ -48,6 +48,8 @@ pub struct Request<'a> {
     pub scratch: &'a Utf8Path,
     /// The home that the tests of a conversation share; `None` for one that only this attempt has.
     pub home: Option<&'a Utf8Path>,
+    /// The variables of the arm, for the processes of the agent.
+    pub env: &'a [(String, String)],
     /// Where processes run; `None` without a workspace.
     pub place: Option<&'a CasePlace<'a>>,
     /// The home and the sandbox of processes; `None` if they run as evalrig does.
@@ -100,7 +102,7 @@ pub struct CasePlace<'a> {
     pub workspace: &'a Utf8Path,
     /// The working directory of the agent: the workspace, or a directory in it.
     pub cwd: &'a Utf8Path,
-    /// Added to the environment of every process.
+    /// The variables of the workspace, for every process.
     pub env: &'a [(String, String)],
     /// The attached files that are in the workspace.
     pub placed: &'a [PlacedFile],

@@ -319,6 +319,7 @@ pub(crate) mod testing {
             files: &files,
             scratch: "/tmp".into(),
             home: None,
+            env: &[],
             place: None,
             confinement: None,
             stop: None,

@@ -320,6 +320,7 @@ impl<'a> CaseWork<'a> {
         };
         let settings = connected.settings_for(&test.execution);
         let stops = settings.stop_on_trigger == Some(true) && !test.assertions.is_empty();
+        let variant = suite.variant(&self.case.target);
         let request = Request {
             purpose: Purpose::Case,
             suite: &suite.suite.name,
@@ -334,6 +335,7 @@ impl<'a> CaseWork<'a> {
             files: &suite.files,
             scratch: scratch.of(connected),
             home: scratch.home.as_deref(),
+            env: variant.map_or(&[], |variant| &variant.env),
             place: None,
             confinement: None,
             stop: stops.then_some(StopRule(&test.assertions)),

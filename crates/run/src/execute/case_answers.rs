@@ -149,6 +149,7 @@ impl CaseWork<'_> {
             files: &suite.files,
             scratch: &around.scratch.for_judge(),
             home: None,
+            env: &[],
             place: None,
             confinement: None,
             stop: None,

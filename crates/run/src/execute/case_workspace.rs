@@ -82,7 +82,6 @@ pub(super) struct AttemptWorkspaces<'a> {
     placed: Vec<PlacedFile>,
     /// Skills: paths below the workspace, and the directories they are copied from.
     skills: Vec<(String, Utf8PathBuf)>,
-    env: &'a [(String, String)],
     confinement: Option<&'a ProcessConfinement>,
     /// Of the last attempt; before the first one, that of the conversation.
     current: Mutex<Option<CaseWorkspace>>,
@@ -122,7 +121,6 @@ impl<'a> AttemptWorkspaces<'a> {
             metadata: map_to_json(&test.metadata),
             placed: placed_files(&test.input),
             skills: skills.collect(),
-            env: variant.map_or(&[], |variant| &variant.env),
             confinement: connected.confinement(),
             current: Mutex::new(chain.workspace.take().map(|(workspace, _)| workspace)),
             warnings: Mutex::default(),
@@ -219,12 +217,10 @@ impl WorkspaceAgent<'_> {
         workspace: &CaseWorkspace,
         request: &Request<'_>,
     ) -> Result<Transcript, AttemptFault> {
-        let mut env = self.attempts.env.to_vec();
-        env.extend_from_slice(workspace.env());
         let place = CasePlace {
             workspace: workspace.path(),
             cwd: workspace.cwd(),
-            env: &env,
+            env: workspace.env(),
             placed: &self.attempts.placed,
             container: self.attempts.workspace.container.as_ref(),
         };

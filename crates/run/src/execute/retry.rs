@@ -223,6 +223,7 @@ mod tests {
             files: &files,
             scratch: "/tmp".into(),
             home: None,
+            env: &[],
             place: None,
             confinement: None,
             stop: None,

@@ -15,7 +15,7 @@ use evalrig_core::words;
 use crate::agent::clean_home::HomeLayout;
 use crate::agent::environment::{CWD, ENV, Environment};
 use crate::agent::launch::Launch;
-use crate::agent::placeholder::CommandPart;
+use crate::agent::placeholder::{CommandPart, PlaceholderValues, with_own_files};
 use crate::agent::process::{STREAM_LIMIT, describe, run_into, with_stderr};
 use crate::agent::program_files::files_of_arguments;
 use crate::agent::stream::WatchedStream;
@@ -174,9 +174,7 @@ impl Agent for AcpAgent {
     }
 
     fn source_files(&self) -> Option<Vec<Utf8PathBuf>> {
-        let words = std::iter::once(&self.program).chain(&self.args);
-        let words: Vec<_> = words.map(|word| vec![CommandPart::Text(word.clone())]).collect();
-        Some(files_of_arguments(&self.cwd, &words))
+        Some(files_of_arguments(&self.cwd, &self.words()))
     }
 }
 
@@ -187,14 +185,25 @@ impl AcpAgent {
         client.earlier = request.session().map(str::to_owned);
         let first = client.replies();
         let env = self.env.for_case(request);
-        let start = ProgramStart {
-            program: self.program.clone(),
-            args: self.args.clone(),
-            cwd: self.cwd.clone(),
-            env,
-        };
+        let (program, args) = self.command(request);
+        let start = ProgramStart { program, args, cwd: self.cwd.clone(), env };
         let launch = Launch::prepare(request, start, &[], &HomeLayout::PLAIN)?;
         let spec = launch.spec(request, Some(&first), STREAM_LIMIT);
+    fn words(&self) -> Vec<Vec<CommandPart>> {
+        let words = std::iter::once(&self.program).chain(&self.args);
+        words.map(|word| vec![CommandPart::Text(word.clone())]).collect()
+    }
+
+    /// In a workspace, files that the command names are still those of the target.
+    fn command(&self, request: &Request<'_>) -> (String, Vec<String>) {
+        if request.place.is_none() {
+            return (self.program.clone(), self.args.clone());
+        }
+        let own = with_own_files(&self.words(), &self.cwd);
+        let mut words = PlaceholderValues::default().arguments(&own).into_iter();
+        (words.next().unwrap_or_default(), words.collect())
+    }
+
         let mut watched = WatchedStream::new(Box::new(client), request.stop);
         let ended = match run_into(&spec, &mut watched).await {
             Ok(ended) => ended,

@@ -140,6 +140,7 @@ mod tests {
             files: &Disk,
             scratch: "/tmp".into(),
             home: None,
+            env: &[],
             place: None,
             confinement: None,
             stop: None,
