@@ -429,3 +429,41 @@ fn variables_of_an_arm_arrive_with_and_without_a_workspace() {
         assert_eq!(lines, ["placed mint 5 true", "plain mint 5 true"], "{target}");
     }
 }
+
+#[test]
+fn rows_that_would_be_graded_otherwise_are_not_taken_over() {
+    let project = project(0);
+    project.write(
+        "csv/evals/EVAL.yaml",
+        "name: csv\ntests:\n  - id: a\n    criteria: c\n    input: i\n    assert:\n      - {type: code-judge, script: [sh, ./judge.sh]}\n      - {type: llm-judge, prompt: prompt.md, target: judge}\n",
+    );
+    project.write("csv/evals/judge.sh", "cat > /dev/null\necho '{\"score\": 1}'\n");
+    project.write("csv/evals/prompt.md", "Good? {{ answer }}\n");
+    let targets = project.read(".evalrig/targets.yaml").replace("}}]", "}}");
+    let judging = |score: &str| {
+        let judge = format!(
+            "  {{name: judge, provider: mock, response: '{{\"score\": {score}, \"reasoning\": \"ok\"}}'}}]\n"
+        );
+        project.write(".evalrig/targets.yaml", &format!("{},\n{judge}", targets.trim_end()));
+    };
+    judging("1");
+    let run = |output: &'static str, more: &[&'static str]| {
+        let arms = ["csv", "--arm", "with", "--no-record", "--output", output];
+        project.run(&[&arms[..], more].concat());
+        let row = project.rows_of(output).remove(0);
+        (row["reused"] == true, row["outcome"].as_str().unwrap().to_owned())
+    };
+    let is = |reused: bool, outcome: &str| (reused, outcome.to_owned());
+    let reuse = ["--reuse-arm", "first.jsonl"];
+    assert_eq!(run("first.jsonl", &[]), is(false, "passed"));
+    assert_eq!(run("same.jsonl", &reuse), is(true, "passed"));
+    project.write("csv/evals/judge.sh", "cat > /dev/null\necho '{\"score\": 0}'\n");
+    assert_eq!(run("script.jsonl", &reuse), is(false, "failed"));
+    project.write("csv/evals/judge.sh", "cat > /dev/null\necho '{\"score\": 1}'\n");
+    assert_eq!(run("back.jsonl", &reuse), is(true, "passed"));
+    judging("0");
+    assert_eq!(run("judge.jsonl", &reuse), is(false, "failed"));
+    judging("1");
+    project.write("csv/evals/prompt.md", "Excellent? {{ answer }}\n");
+    assert_eq!(run("prompt.jsonl", &reuse), is(false, "passed"));
+}

@@ -45,6 +45,11 @@ impl SuiteFiles {
         }
     }
 
+    /// What a remembered file was; `None` for another path.
+    pub(crate) fn known_state(&self, path: &Utf8Path) -> Option<String> {
+        self.known.get(path).map(Fingerprint::text)
+    }
+
     fn reach(&self) -> Reach<'_> {
         match self.confinement {
             Confinement::Root => Reach::Inside(&self.root),

@@ -1,12 +1,13 @@
-//! What the answer of a case depends on beside its test: the target with its program, the arm, the
-//! skills and the workspace. Rows of an earlier run may be taken over if it is the same (spec 19.3).
+//! What the row of a case depends on beside its test: the target with its program, the arm, the skills, the
+//! workspace, and what grades the answer. Rows of an earlier run may be taken over if it is the same (spec
+//! 19.3).
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::export::shown_workspace;
-use evalrig_core::model::{JsonStyle, Map, NamedAssertion, Value, Workspace};
+use evalrig_core::model::{JsonStyle, JudgePrompt, Judging, Map, NamedAssertion, Value, Workspace};
 use evalrig_core::plan::PlannedCase;
 use sha2::{Digest, Sha256};
 
@@ -61,8 +62,47 @@ impl CaseWork<'_> {
         if let Some(workspace) = variant.workspace.as_ref().or(self.test().workspace.as_ref()) {
             map.insert("workspace", workspace_value(workspace, &suite.root, trees)?);
         }
+        map.insert("grading", self.grading_value()?);
         let text = Value::Map(map).to_json(JsonStyle::Sorted);
         Some(hex(&Sha256::digest(text)))
+    }
+
+    /// What the grades depend on beside the options of the checks, which the hash of the test covers.
+    fn grading_value(&self) -> Option<Value> {
+        let suite = self.suite_job();
+        let mut graders = Vec::new();
+        self.add_graders(&self.test().assertions, &mut graders)?;
+        let thresholds = suite.thresholds;
+        let map = Map::new()
+            .with("graders", Value::List(graders))
+            .with("thresholds", format!("{} {}", thresholds.pass, thresholds.borderline))
+            .with("judged", self.asks_judges())
+            .with_some("readings", suite.readings.map(|readings| readings.count() as u64));
+        Some(map.into())
+    }
+
+    fn asks_judges(&self) -> bool {
+        self.job.options.judging == Judging::Ask
+    }
+
+    /// The scripts, prompts and judges of checks. `None` if a judge may answer differently and nothing
+    /// shows it.
+    fn add_graders(&self, assertions: &[NamedAssertion], graders: &mut Vec<Value>) -> Option<()> {
+        for check in assertions.iter().map(|named| &named.assertion.check) {
+            let files = &self.suite_job().files;
+            let scripts = check.script_files();
+            let states = scripts.iter().filter_map(|path| files.known_state(path));
+            graders.extend(states.map(Value::from));
+            if let Some(JudgePrompt::File { file: Some(file), .. }) = check.prompt() {
+                graders.push(file.text.as_str().into());
+            }
+            if self.asks_judges() && check.members().is_empty() && check.needs_judge() {
+                let judge = self.judges().judge(check.judge());
+                graders.push(judge.map_or(Some("none"), |judge| judge.identity())?.into());
+            }
+            self.add_graders(check.members(), graders)?;
+        }
+        Some(())
     }
 
     /// Whether all checks are about skills that the arm does not have. The agent need not be asked.
