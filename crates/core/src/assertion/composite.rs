@@ -339,6 +339,7 @@ mod tests {
             criteria: None,
             expected_output: None,
             workspace: None,
+            given_skills: None,
             span: assertions[0].common.span,
         };
         let faults = assertions[0].check.diagnostics_in(&test, test.span);

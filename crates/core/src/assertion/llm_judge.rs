@@ -435,6 +435,7 @@ mod tests {
             criteria: Some("Greets"),
             expected_output: None,
             workspace: None,
+            given_skills: None,
             span: assertion.common.span,
         };
         let names = |test: &TestView<'_>| -> Vec<_> {

@@ -210,6 +210,7 @@ mod tests {
         let known = TargetNames::Known {
             names: ["judge".to_owned(), "default".to_owned()].into(),
             file: "/p/.evalrig/targets.yaml".into(),
+            skills: Vec::new(),
         };
         let faults = with(known);
         assert_eq!(faults[0].level, Level::BlocksRun);

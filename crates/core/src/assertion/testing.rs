@@ -96,6 +96,7 @@ impl Snippet {
             criteria: None,
             expected_output: expected,
             workspace: None,
+            given_skills: None,
             span: span.at_start(),
         };
         self.only().check.diagnostics_in(&test, span)

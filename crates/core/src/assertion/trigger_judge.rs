@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Assertion, Call, Check, CommonOptions, Evidence, EvidencePart, Fault, FaultKind, Grade,
-    GradingContext, Map, Measurement, Score, SkillUse, SkillUseKind, Stage, Step, Trigger, Value,
+    GradingContext, Map, Measurement, Score, Skill, SkillUse, SkillUseKind, Stage, Step, TestView,
+    Trigger, Value,
 };
 use crate::reader::{Options, ReadResult};
-use crate::source::Span;
-use crate::syntax::fields::{Field, Shape};
+use crate::source::{Span, Spanned};
+use crate::syntax::fields::{Field, Shape, shorten};
 
 use super::excerpt::excerpt;
 use super::finding::{Finding, FindingList};
@@ -43,6 +44,49 @@ tests:
 
 ## Why
 The two cancel out: the check expects the skill to be used, although it reads like the opposite.
+"#;
+    UNKNOWN_SKILL = "unknown-skill", Warning, Assertion, r#"A trigger-judge names a skill that the agent is never given: the suite, its arms and the targets give it
+skills, and none of them, nor a skill beside them, has this name.
+
+## Example
+```yaml
+name: demo
+skills: [./skills/csv]
+tests:
+  - id: a
+    criteria: Answers from memory
+    input: What is a CSV file?
+    assert:
+      - {type: not-skill-used, skill: cvs}
+```
+```markdown skills/csv/SKILL.md
+---
+name: csv
+description: Reads CSV files
+---
+```
+
+## Instead
+```yaml
+name: demo
+skills: [./skills/csv]
+tests:
+  - id: a
+    criteria: Answers from memory
+    input: What is a CSV file?
+    assert:
+      - {type: not-skill-used, skill: csv}
+```
+```markdown skills/csv/SKILL.md
+---
+name: csv
+description: Reads CSV files
+---
+```
+
+## Why
+A skill of another name is never used, so that a check with `should_trigger: false` passes whatever the agent
+does.
 "#;
 }
 
@@ -95,6 +139,9 @@ assert:
 )
 .also(&["skill-trigger", ANY_CALL_NAME]);
 
+/// Names of skills in a message.
+const MOST_NAMED: usize = 8;
+
 /// Under this name every tool call is checked by default.
 const ANY_CALL_NAME: &str = "skill-used";
 
@@ -117,7 +164,7 @@ fn read(
     let detection = options.choice("detection");
     let runs_per_query = options.integer("runs_per_query", 1, u64::MAX);
     let trigger_threshold = options.number("trigger_threshold", 0.0, 1.0);
-    let should_trigger = should_trigger?.unwrap_or(true);
+    let (skill, should_trigger) = (skill?, should_trigger?.unwrap_or(true));
     let is_any_call = options.owner == ANY_CALL_NAME;
     let default = if is_any_call { Detection::AnyCall } else { Detection::default() };
     if context.common.negate && !should_trigger {
@@ -125,11 +172,12 @@ fn read(
     }
     Ok(Box::new(TriggerJudge {
         trigger: Trigger {
-            skill: skill?,
+            skill: skill.value,
             should_trigger,
             runs_per_query: runs_per_query?,
             threshold: trigger_threshold?,
         },
+        skill_span: skill.span,
         detection: detection?.unwrap_or(default),
     }))
 }
@@ -141,6 +189,7 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
         type_name: Cow::Borrowed(KIND.name),
         check: Box::new(TriggerJudge {
             trigger: Trigger::new(skill, should_trigger),
+            skill_span: span,
             detection: Detection::AnyCall,
         }),
         common: CommonOptions::defaults(span, span),
@@ -148,13 +197,13 @@ pub(crate) fn trigger_assertion(skill: String, should_trigger: bool, span: Span)
 }
 
 /// A blank name would match nearly every call.
-fn read_skill(options: &mut Options<'_, '_, '_>) -> ReadResult<String> {
+fn read_skill(options: &mut Options<'_, '_, '_>) -> ReadResult<Spanned<String>> {
     let entry = options.require("skill")?;
     let skill = options.text_of("skill", entry.value)?;
     if skill.value.trim().is_empty() {
         return Err(empty_value(options, skill.span, "`skill` is empty", "name the skill"));
     }
-    Ok(skill.value)
+    Ok(skill)
 }
 
 fn report_double_negative(options: &mut Options<'_, '_, '_>) {
@@ -173,6 +222,7 @@ fn report_double_negative(options: &mut Options<'_, '_, '_>) {
 struct TriggerJudge {
     /// As written; the caller applies `negate`.
     trigger: Trigger,
+    skill_span: Span,
     detection: Detection,
 }
 
@@ -191,6 +241,11 @@ impl Check for TriggerJudge {
         Vec::new()
     }
 
+    fn diagnostics_in(&self, test: &TestView<'_>, _: Span) -> Vec<Diagnostic> {
+        let given = test.given_skills.filter(|given| !self.is_in(given));
+        given.map(|given| self.unknown_skill(given)).into_iter().collect()
+    }
+
     fn trigger(&self) -> Option<&Trigger> {
         Some(&self.trigger)
     }
@@ -206,7 +261,7 @@ impl Check for TriggerJudge {
     /// A use decides, whether it is expected or not; without one only the first call can.
     fn is_decided(&self, common: &CommonOptions, calls: &[Call], uses: &[SkillUse]) -> bool {
         let is_expected = self.trigger.should_trigger != common.negate;
-        let found = Found::of(&self.trigger.skill, uses);
+        let found = Found::of(self.trigger.skill_name(), uses);
         let is_first_over = calls.first().is_some_and(|call| call.is_error.is_some());
         match self.detection {
             Detection::FirstCall if is_expected => found.first_call || is_first_over,
@@ -222,7 +277,7 @@ impl Check for TriggerJudge {
         let Some(uses) = transcript.skills.used.as_deref() else {
             return Fault::not_reported(Measurement::SkillUse).into();
         };
-        let found = Found::of(&self.trigger.skill, uses);
+        let found = Found::of(self.trigger.skill_name(), uses);
         let is_expected = self.trigger.should_trigger != context.common.negate;
         if found.any_use.is_none()
             && let Some(fault) = self.not_offered(context.evidence, is_expected)
@@ -252,18 +307,31 @@ impl Check for TriggerJudge {
 }
 
 impl TriggerJudge {
-    /// A skill that the agent did not know cannot be used, which says nothing about the skill.
-    /// Whether the case runs in an arm that does not have the skill.
-    fn is_void(&self, evidence: &Evidence<'_>) -> bool {
-        let has = |given: &[String]| given.contains(&self.trigger.skill);
-        evidence.arm.is_some() && evidence.given_skills.is_some_and(|given| !has(given))
+    fn is_in(&self, names: &[String]) -> bool {
+        let own = self.trigger.skill_name();
+        names.iter().any(|name| Skill::bare_name(name) == own)
     }
 
+    fn unknown_skill(&self, given: &[String]) -> Diagnostic {
+        let name = self.trigger.skill_name();
+        let message = format!("no skill that the agent is given is named `{}`", shorten(name));
+        let known = format!("the skills are {}", given.join(", "));
+        let known = if given.len() > MOST_NAMED { "see `skills`".to_owned() } else { known };
+        let diagnostic = Diagnostic::new(&UNKNOWN_SKILL, self.skill_span, message);
+        diagnostic.suggest(name, given.iter().map(String::as_str), known)
+    }
+
+    /// Whether the case runs in an arm that does not have the skill.
+    fn is_void(&self, evidence: &Evidence<'_>) -> bool {
+        evidence.arm.is_some() && evidence.given_skills.is_some_and(|given| !self.is_in(given))
+    }
+
+    /// A skill that the agent did not know cannot be used, which says nothing about the skill.
     fn not_offered(&self, evidence: &Evidence<'_>, is_expected: bool) -> Option<Fault> {
         let offered = evidence.transcript.skills.offered.as_ref()?;
-        let is_offered = offered.contains(&self.trigger.skill);
+        let is_offered = self.is_in(offered);
         let was_to_be_offered = match evidence.given_skills {
-            Some(given) => given.contains(&self.trigger.skill),
+            Some(given) => self.is_in(given),
             None => is_expected,
         };
         if is_offered || !was_to_be_offered {
@@ -290,7 +358,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn of(skill: &str, uses: &'a [SkillUse]) -> Self {
-        let own = || uses.iter().filter(|one| one.name == *skill);
+        let own = || uses.iter().filter(|one| Skill::bare_name(&one.name) == skill);
         let is_first = |one: &SkillUse| {
             let is_explicit = one.how == SkillUseKind::Explicit;
             is_explicit || (one.call == Some(0) && !one.subagent)
@@ -409,6 +477,20 @@ mod tests {
                 assert_eq!((found.hits, found.misses), (vec![], text))
             }
         }
+    }
+
+    #[test]
+    fn the_name_of_a_plugin_does_not_matter() {
+        let of = |written: &str, transcript: Transcript| {
+            let yaml =
+                format!("- {{type: trigger-judge, skill: '{written}', should_trigger: false}}");
+            Trial::new(&yaml, transcript).marks().score.value()
+        };
+        for written in ["csv", "data:csv", "other:csv"] {
+            assert_eq!(of(written, transcript(&["csv"])), 0.0, "{written}");
+        }
+        assert_eq!(of("data:csv", transcript(&["data"])), 1.0);
+        assert_eq!(of("data:csv", offering(&["csv"])), 1.0, "offered, and not used");
     }
 
     #[test]

@@ -31,6 +31,13 @@ pub struct Skill {
 
 /// A variant of the system under test. What it does not set is as without arms.
 #[derive(Debug, Clone, PartialEq, Eq)]
+impl Skill {
+    /// A name without that of a plugin: `plugin:skill` is `skill`. No name of a skill has a colon.
+    pub fn bare_name(name: &str) -> &str {
+        name.rsplit_once(':').map_or(name, |(_, skill)| skill)
+    }
+}
+
 pub struct Arm {
     pub name: String,
     pub skills: Option<Vec<SkillSource>>,

@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
+use super::arm::Skill;
 use super::evidence_part::EvidencePart;
 use super::expected::Expected;
 use super::grading::{GradingContext, Step};
@@ -24,6 +25,7 @@ use super::value::{Map, Value};
 /// A skill that the agent must use, or must not use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trigger {
+    /// As written.
     pub skill: String,
     pub should_trigger: bool,
     /// Trials, unless the run says how many.
@@ -36,6 +38,11 @@ impl Trigger {
     pub fn new(skill: String, should_trigger: bool) -> Self {
         Self { skill, should_trigger, runs_per_query: None, threshold: None }
     }
+
+    /// The name of the skill as uses and offers have it: without that of a plugin.
+    pub fn skill_name(&self) -> &str {
+        Skill::bare_name(&self.skill)
+    }
 }
 
 /// The part of a test that an assertion can see while a suite is read.
@@ -47,6 +54,8 @@ pub struct TestView<'a> {
     pub expected_output: Option<&'a Expected>,
     /// What is known of its workspace; `None` without one.
     pub workspace: Option<WorkspaceView<'a>>,
+    /// Names of the skills that the agent may be given; `None` if there are none, or not all are known.
+    pub given_skills: Option<&'a [String]>,
     /// The test itself, for related places.
     pub span: Span,
 }

@@ -119,7 +119,7 @@ impl Test {
             let is_wanted = trigger.should_trigger != is_negated;
             wishes.is_contract &= !is_wanted;
             let list = if is_wanted { &mut wishes.used } else { &mut wishes.unused };
-            list.push(&trigger.skill);
+            list.push(trigger.skill_name());
         }
         wishes
     }

@@ -109,6 +109,8 @@ pub(super) struct RootDefaults {
     pub(super) metadata: Map,
     pub(super) trials: Option<u32>,
 }
+    /// See [`super::given_skills`].
+    pub(super) given_skills: Option<Arc<[String]>>,
 
 /// The ids read so far.
 #[derive(Debug)]

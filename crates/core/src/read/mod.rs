@@ -11,6 +11,7 @@ mod execution;
 mod expected;
 mod front_matter;
 mod generated;
+mod given_skills;
 mod grader_fields;
 mod identity;
 mod import;

@@ -12,6 +12,7 @@ use crate::syntax::fields::{Bound, Field, Shape, UNKNOWN_FIELD, WRONG_TYPE, unkn
 
 use super::arms::{ARM_FIELDS, read_arms, read_skills};
 use super::execution::{TRIALS, read_execution, read_trials};
+use super::given_skills::given_skills;
 use super::inherited_defaults::InheritedDefaults;
 use super::load::Header;
 use super::loader::Loader;
@@ -206,9 +207,12 @@ pub(super) fn read_header<'p>(
     loader.defaults.trials = written.or(trials);
     let skills = bound.get("skills").and_then(|entry| read_skills(&mut loader.reader, &entry));
     let arms = bound.get("arms").map(|entry| read_arms(loader, &entry, &level));
+    let arms = arms.unwrap_or_default();
+    let given = given_skills(&loader.reader, path, skills.as_deref(), &arms);
+    loader.defaults.given_skills = given;
     let header = Header {
         skills,
-        arms: arms.unwrap_or_default(),
+        arms,
         name,
         name_span,
         version,

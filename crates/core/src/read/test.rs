@@ -333,11 +333,13 @@ impl Loader<'_, '_> {
         if facts.faulty {
             return;
         }
+        let given_skills = self.defaults.given_skills.clone();
         let view = TestView {
             id: facts.id,
             criteria: facts.criteria.text.as_deref(),
             expected_output: facts.expected,
             workspace: facts.workspace.map(|layer| layer.view(facts.has_attachments)),
+            given_skills: given_skills.as_deref(),
             span: bound.head(),
         };
         for assertion in list {

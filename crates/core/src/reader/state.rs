@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::model::SkillSource;
 use crate::secrets::Secrets;
 use crate::source::{Environment, Files, Reach, Sources, Span};
 
@@ -36,6 +37,8 @@ pub enum TargetNames {
     Known {
         names: HashSet<String>,
         file: Utf8PathBuf,
+        /// The skills of all targets.
+        skills: Vec<SkillSource>,
     },
 }
 

@@ -48,7 +48,7 @@ impl Reader<'_> {
             TargetNames::Unchecked => None,
             TargetNames::NoFile => Some(no_file(&name.value, name.span)),
             TargetNames::Known { names, .. } if names.contains(&name.value) => None,
-            TargetNames::Known { names, file } => {
+            TargetNames::Known { names, file, .. } => {
                 // Sorted, so that the suggestion does not depend on the hasher.
                 let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
                 known.sort_unstable();

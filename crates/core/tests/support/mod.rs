@@ -104,6 +104,7 @@ impl Project {
             self.limits.targets = TargetNames::Known {
                 names: target_names(text),
                 file: Utf8Path::new(ROOT).join(path),
+                skills: Vec::new(),
             };
         }
         self

@@ -111,7 +111,7 @@ impl CaseWork<'_> {
         let assertions = &self.test().assertions;
         let is_absent = |named: &NamedAssertion| {
             let trigger = named.assertion.check.trigger();
-            trigger.is_some_and(|trigger| !variant.has_skill(&trigger.skill))
+            trigger.is_some_and(|trigger| !variant.has_skill(trigger.skill_name()))
         };
         variant.arm.is_some() && !assertions.is_empty() && assertions.iter().all(is_absent)
     }

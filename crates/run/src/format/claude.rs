@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use evalrig_core::model::{Call, Map, Number, SessionFacts, Tokens, Value};
+use evalrig_core::model::{Call, Map, Number, SessionFacts, Skill, Tokens, Value};
 
 use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
@@ -34,7 +34,7 @@ pub(crate) static FORMAT: EventFormat = EventFormat {
 pub(crate) fn slash_command(prompt: &str) -> Option<&str> {
     let name = prompt.strip_prefix('/')?.split(char::is_whitespace).next()?;
     let name = Some(name).filter(|name| !name.is_empty())?;
-    Some(skill_rule::without_plugin(name))
+    Some(Skill::bare_name(name))
 }
 
 /// Hooks may report before the `init` event. Other agents have such an event too, but do not list
@@ -216,7 +216,7 @@ impl ClaudeReader {
             Some("init") => {
                 if let Some(Value::List(skills)) = event.get("skills") {
                     let names = skills.iter().filter_map(Value::as_str);
-                    let names = names.map(skill_rule::without_plugin).map(str::to_owned);
+                    let names = names.map(Skill::bare_name).map(str::to_owned);
                     self.offered = Some(names.collect());
                 }
                 // After a `result` it opens a turn, such as the one that a sub-agent in the background

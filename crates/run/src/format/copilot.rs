@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use evalrig_core::model::{Call, Map, Measurement, SessionFacts, Tokens, Transcript, Value};
+use evalrig_core::model::{Call, Map, Measurement, SessionFacts, Skill, Tokens, Transcript, Value};
 
 use crate::agent::Unreported;
 use crate::clock::unix_milliseconds;
@@ -219,7 +219,7 @@ impl CopilotReader {
         let offered = self.offered.get_or_insert_default();
         for skill in skills.iter().filter_map(Value::as_map) {
             let is_enabled = skill.get("enabled") != Some(&Value::Bool(false));
-            let name = text(skill, "name").map(skill_rule::without_plugin);
+            let name = text(skill, "name").map(Skill::bare_name);
             if let Some(name) = name.filter(|_| is_enabled)
                 && !offered.iter().any(|one| one == name)
             {

@@ -1,7 +1,7 @@
 //! Which calls use a skill, by the rule of each agent (spec 18.3). Names are whole: a skill is never
 //! recognized by a part of a name or of a path.
 
-use evalrig_core::model::{Call, SkillUseKind};
+use evalrig_core::model::{Call, Skill, SkillUseKind};
 
 use super::blocks::plain_text;
 use super::skill_command::skills_of_command;
@@ -95,13 +95,8 @@ fn argument<'c>(call: &'c Call, keys: &[&str]) -> Option<&'c str> {
     keys.iter().find_map(|key| args.get(key)?.as_str())
 }
 
-/// `plugin:skill` is the skill of a plugin.
-pub(super) fn without_plugin(name: &str) -> &str {
-    name.rsplit_once(':').map_or(name, |(_, skill)| skill)
-}
-
 fn by_tool(call: &Call, keys: &[&str]) -> SkillSigns {
-    let name = argument(call, keys).map(without_plugin).filter(|name| !name.is_empty());
+    let name = argument(call, keys).map(Skill::bare_name).filter(|name| !name.is_empty());
     name.map_or_else(SkillSigns::none, |name| SkillSigns::one(name, SkillUseKind::Tool))
 }
 

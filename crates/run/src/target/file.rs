@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::declare_codes;
 use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
+use evalrig_core::model::SkillSource;
 use evalrig_core::reader::{
     EnvFiles, FillError, ReadPolicy, Reader, TargetNames, Template, World, wrong_type,
 };
@@ -118,7 +119,17 @@ impl Targets {
         TargetNames::Known {
             names: self.names().map(str::to_owned).collect(),
             file: self.path.clone(),
+            skills: self.skills().cloned().collect(),
         }
+    }
+
+    /// Those that targets give their agents.
+    fn skills(&self) -> impl Iterator<Item = &SkillSource> {
+        let targets = self.list.iter().filter_map(|named| match &named.definition {
+            Definition::Target(target) => target.common.skills.as_ref(),
+            _ => None,
+        });
+        targets.flatten()
     }
 
     /// The target with this name, unless finding it needs a variable.
