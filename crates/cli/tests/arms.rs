@@ -225,6 +225,13 @@ fn a_target_without_a_program_is_given_no_skills() {
     assert!(project.rows().iter().all(|row| row["skills"]["given"].is_null()));
 }
 
+fn git(project: &Project, arguments: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+    let done = command.current_dir(project.path(".")).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
 /// Runs the program of the skill, if it can.
 const RUNS_SCRIPT: &str = "./.agents/skills/csv/scripts/again.sh\n";
 
@@ -236,15 +243,9 @@ fn a_skill_at_a_revision_has_the_modes_and_links_of_its_files() {
     let script = project.path("csv/scripts/run.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("run.sh", project.path("csv/scripts/again.sh")).unwrap();
-    let git = |arguments: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
-        let done = command.current_dir(project.path(".")).output().unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "csv"]);
-    git(&["commit", "-qm", "first"]);
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "csv"]);
+    git(&project, &["commit", "-qm", "first"]);
     let suite = project.read("csv/evals/EVAL.yaml");
     let arms = "skills: [../]\narms:\n  now: {}\n  before: {skills: [\"git:HEAD:../\"]}\n";
     project.write("csv/evals/EVAL.yaml", &suite.replace("tests:", &format!("{arms}tests:")));
@@ -466,4 +467,21 @@ fn rows_that_would_be_graded_otherwise_are_not_taken_over() {
     judging("1");
     project.write("csv/evals/prompt.md", "Excellent? {{ answer }}\n");
     assert_eq!(run("prompt.jsonl", &reuse), is(false, "passed"));
+}
+
+#[test]
+fn an_unknown_revision_is_found_by_validate() {
+    let project = project(1);
+    let suite = project.read("csv/evals/EVAL.yaml");
+    let arms = |revision: &str| {
+        let arms = format!("arms:\n  before: {{skills: [\"git:{revision}:../\"]}}\ntests:");
+        project.write("csv/evals/EVAL.yaml", &suite.replace("tests:", &arms));
+        project.evalrig(&["validate"])
+    };
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "first"]);
+    arms("HEAD").exits(0);
+    let ran = arms("nowhere");
+    ran.exits(1).prints("skill-not-found").prints("`git:nowhere:../` in `skills`").prints(":3:21");
 }

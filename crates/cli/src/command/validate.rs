@@ -12,7 +12,7 @@ use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Reach, Sources, Span};
 use evalrig_run::disk::Disk;
-use evalrig_run::session::{LoadOptions, known_secrets};
+use evalrig_run::session::{LoadOptions, known_secrets, missing_revisions};
 use evalrig_run::target::{find_targets_file, is_agentv, reach_of_found, read_targets};
 
 use crate::args::Validate;
@@ -145,6 +145,9 @@ impl Check {
             return;
         }
         if let Some(header) = header {
+            for fault in missing_revisions(&header) {
+                self.findings.report(fault);
+            }
             match names.get(&header.name) {
                 Some(first) => self.findings.report(read::duplicate_suite_name(
                     &header.name,

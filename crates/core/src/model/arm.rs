@@ -18,6 +18,8 @@ pub struct SkillSource {
     pub is_parent: bool,
     /// The git revision at which the directory is taken; as it is on disk if `None`.
     pub revision: Option<String>,
+    /// Where it is written.
+    pub span: Option<Span>,
 }
 
 /// A skill that was found.
@@ -29,8 +31,6 @@ pub struct Skill {
     pub directory: Utf8PathBuf,
 }
 
-/// A variant of the system under test. What it does not set is as without arms.
-#[derive(Debug, Clone, PartialEq, Eq)]
 impl Skill {
     /// A name without that of a plugin: `plugin:skill` is `skill`. No name of a skill has a colon.
     pub fn bare_name(name: &str) -> &str {
@@ -38,6 +38,8 @@ impl Skill {
     }
 }
 
+/// A variant of the system under test. What it does not set is as without arms.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arm {
     pub name: String,
     pub skills: Option<Vec<SkillSource>>,

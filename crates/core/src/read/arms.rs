@@ -168,7 +168,8 @@ fn read_source(reader: &mut Reader<'_>, written: &str, span: Span) -> Option<Ski
     let path = parent.unwrap_or(path);
     let directory = reader.resolve(path, span, Level::BlocksRun)?.0;
     let is_parent = parent.is_some();
-    let source = SkillSource { written: written.to_owned(), directory, is_parent, revision };
+    let written = written.to_owned();
+    let source = SkillSource { written, directory, is_parent, revision, span: Some(span) };
     if source.revision.is_none() {
         check_skills(reader, &source, span);
     }
@@ -180,7 +181,13 @@ fn is_revision(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && !text.contains(|c: char| c.is_whitespace())
 }
 
-fn check_skills(reader: &mut Reader<'_>, source: &SkillSource, span: Span) {
+/// A source of skills from which nothing can be had.
+pub fn skill_not_found(span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(&SKILL_NOT_FOUND, span, message)
+}
+
+/// Reports a source without skills, and skills that cannot be used.
+pub(super) fn check_skills(reader: &mut Reader<'_>, source: &SkillSource, span: Span) {
     let directory = &source.directory;
     let shown = reader.shown(directory);
     if reader.kind_of(directory) != Some(EntryKind::Directory) {

@@ -47,7 +47,7 @@ mod workspace_hook;
 mod workspace_repo;
 mod workspace_template;
 
-pub use arms::{ARM_FIELDS, read_skills};
+pub use arms::{ARM_FIELDS, read_skills, skill_not_found};
 pub use block::BLOCK_FIELDS;
 pub(crate) use dialect::{DialectVerdict, dialect_of, foreign_file_named};
 pub use discover::{DiscoveredSuites, DiscoveryError, FoundSuite, is_suite_name};

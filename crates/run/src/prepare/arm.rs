@@ -177,7 +177,13 @@ fn built_in_arms(own: &[Skill]) -> Vec<Arm> {
     for directory in own.iter().filter_map(|skill| skill.directory.parent()) {
         if sources.iter().all(|source| source.directory != directory) {
             let (written, directory) = (directory.to_string(), directory.to_owned());
-            sources.push(SkillSource { written, directory, is_parent: true, revision: None });
+            sources.push(SkillSource {
+                written,
+                directory,
+                is_parent: true,
+                revision: None,
+                span: None,
+            });
         }
     }
     if !sources.is_empty() {

@@ -8,13 +8,15 @@ use std::io;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::SkillSource;
-use evalrig_core::read::repository_root;
+use evalrig_core::read::{Header, repository_root, skill_not_found};
 
 #[cfg(unix)]
 use crate::disk::set_mode;
 use crate::disk::{Access, Disk, create_directories, create_link, create_new};
 use crate::local_git::{GitQuestion, GitQuestionError};
+use crate::target::is_installed;
 
 use super::scratch::RunScratch;
 
@@ -70,10 +72,7 @@ impl SkillRevisions {
             return Ok(source.directory.clone());
         };
         let written = &source.written;
-        let root = repository_root(&Disk, &source.directory);
-        let below = source.directory.strip_prefix(&root).unwrap_or(Utf8Path::new(""));
-        let files = list_files(&root, revision, below)
-            .map_err(|reason| format!("`{written}` in `skills`: {reason}"))?;
+        let (root, files) = files_at(source, revision)?;
         let place = self.place(revision, &source.directory)?;
         // The name of a skill without front matter is that of its directory.
         let place = place.join(source.directory.file_name().unwrap_or("skill"));
@@ -93,6 +92,30 @@ impl SkillRevisions {
         hash.add_text(directory.as_str());
         Ok(scratch.join(format!("{:016x}", hash.finish())))
     }
+}
+
+/// The files of a source at a revision, and the repository that has them.
+fn files_at(source: &SkillSource, revision: &str) -> Result<(Utf8PathBuf, Vec<TreeFile>), String> {
+    let root = repository_root(&Disk, &source.directory);
+    let below = source.directory.strip_prefix(&root).unwrap_or(Utf8Path::new(""));
+    let files = list_files(&root, revision, below);
+    let files = files.map_err(|reason| format!("`{}` in `skills`: {reason}", source.written))?;
+    Ok((root, files))
+}
+
+/// One fault for each source of a suite whose revision or directory git does not have. Without git, none is
+/// known.
+pub fn missing_revisions(header: &Header) -> Vec<Diagnostic> {
+    if !is_installed("git") {
+        return Vec::new();
+    }
+    let of_arms = header.arms.iter().flat_map(|arm| &arm.skills);
+    let sources = header.skills.iter().chain(of_arms).flatten();
+    let fault = |source: &SkillSource| {
+        let message = files_at(source, source.revision.as_deref()?).err()?;
+        Some(skill_not_found(source.span.unwrap_or(header.name_span), message))
+    };
+    sources.filter_map(fault).collect()
 }
 
 fn list_files(root: &Utf8Path, revision: &str, below: &Utf8Path) -> Result<Vec<TreeFile>, String> {
@@ -201,6 +224,7 @@ mod tests {
             directory: root.join("skills/csv"),
             is_parent: false,
             revision: Some("HEAD".to_owned()),
+            span: None,
         };
         SkillRevisions::default().directory(&source).unwrap_err();
         assert!(!root.join("ran").exists());
@@ -253,6 +277,7 @@ mod tests {
             directory: skill.clone(),
             is_parent: false,
             revision: revision.map(str::to_owned),
+            span: None,
         };
         let old = revisions.directory(&source(Some("HEAD"))).unwrap();
         assert_eq!(old.file_name(), Some("csv"));
