@@ -469,6 +469,47 @@ fn rows_that_would_be_graded_otherwise_are_not_taken_over() {
     assert_eq!(run("prompt.jsonl", &reuse), is(false, "passed"));
 }
 
+/// A plugin of Claude Code with one skill and one case that wants it.
+fn plugin() -> Project {
+    let project = project(0);
+    fs::remove_dir_all(project.path("csv")).unwrap();
+    project.write("plug/.claude-plugin/plugin.json", "{\"name\": \"data\"}");
+    project.write("plug/skills/csv/SKILL.md", SKILL);
+    project.write("plug/evals/sums/prompt.md", "---\nruns: 1\n---\nSum\n");
+    project.write("plug/evals/sums/graders/sum.md", "---\ntype: regex\n---\n42\n");
+    project
+}
+
+#[test]
+fn cases_of_a_plugin_run_with_its_skills() {
+    let project = plugin();
+    project.run(&["plug/evals", "--no-record", "--output", "once.jsonl"]).exits(0);
+    assert_eq!(project.rows_of("once.jsonl")[0]["skills"]["given"], json!(["csv"]));
+    // Also where nothing is a repository, and for a single case.
+    project.run(&["plug/evals/sums", "--no-record", "--output", "case.jsonl"]).exits(0);
+    assert_eq!(project.rows_of("case.jsonl")[0]["skills"]["given"], json!(["csv"]));
+    let arms = ["plug/evals", "--arm", "with", "--arm", "without", "--no-record"];
+    let ran = project.run(&arms);
+    ran.exits(0).prints("without  0 of 1 passed").prints("with     1 of 1 passed");
+    let shown = project.evalrig(&["convert", "plug/evals", "-o", "EVAL.yaml"]);
+    shown.exits(0);
+    assert!(project.read("EVAL.yaml").contains("plug/skills/*"), "{}", project.read("EVAL.yaml"));
+}
+
+#[test]
+fn what_a_plugin_has_beside_skills_is_a_loss() {
+    let project = plugin();
+    project.write("plug/commands/sum.md", "Sum");
+    project.write("plug/.mcp.json", "{}");
+    let ran = project.evalrig(&["validate", "plug/evals"]);
+    let plugin = "plug/.claude-plugin/plugin.json";
+    ran.exits(0)
+        .prints(plugin)
+        .prints("`commands` of the plugin")
+        .prints("`mcpServers` of the plugin");
+    assert!(!ran.out.contains("`agents`"), "{}", ran.out);
+}
+
 #[test]
 fn an_unknown_revision_is_found_by_validate() {
     let project = project(1);

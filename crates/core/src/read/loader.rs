@@ -15,6 +15,7 @@ use super::identity::{IdHasher, Ids, LineId};
 use super::inherited_defaults::InheritedDefaults;
 use super::load::{Header, Origin};
 use super::pattern::PatternTrees;
+use super::plugin_eval_files::plugin_root;
 use super::sink::{Sink, SuiteContext};
 use super::skills::SkillRegistry;
 use super::workspace::WorkspaceLayer;
@@ -58,11 +59,11 @@ Results are stored under the suite's name and would be mixed up.
 }
 
 /// The repository root of a suite file; for evals.json that of the skill, because its paths start
-/// there.
+/// there, and for cases of a plugin that of the plugin, whose skills they are about.
 pub fn suite_root(files: &dyn crate::source::Files, suite: &Utf8Path) -> Utf8PathBuf {
     let is_json = suite.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    let skill = is_json.then(|| evals_json::skill_root(suite));
-    repository_root(files, skill.as_deref().or(suite.parent()).unwrap_or(suite))
+    let own = if is_json { Some(evals_json::skill_root(suite)) } else { plugin_root(files, suite) };
+    repository_root(files, own.as_deref().or(suite.parent()).unwrap_or(suite))
 }
 
 /// The directory, or its nearest ancestor, that holds `.git`; else the directory itself.
@@ -108,9 +109,9 @@ pub(super) struct Loader<'w, 's> {
 pub(super) struct RootDefaults {
     pub(super) metadata: Map,
     pub(super) trials: Option<u32>,
-}
     /// See [`super::given_skills`].
     pub(super) given_skills: Option<Arc<[String]>>,
+}
 
 /// The ids read so far.
 #[derive(Debug)]

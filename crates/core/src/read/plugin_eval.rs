@@ -3,19 +3,22 @@
 use camino::Utf8Path;
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Level, declare_codes};
-use crate::model::{Map, Number, Value, Verdicts};
+use crate::model::{Map, Number, SkillSource, Value, Verdicts};
 use crate::reader::Reported;
-use crate::source::{Span, Spanned};
+use crate::source::{Span, Spanned, relative_path};
 use crate::syntax::Tree;
 use crate::syntax::fields::{Bound, Field, UNKNOWN_FIELD, shorten};
 
+use super::arms::check_skills;
 use super::front_matter::FrontMatter;
+use super::given_skills::given_skills;
 use super::load::Header;
 use super::loader::{Loader, NO_TESTS};
 use super::name::legal_name;
 use super::plugin_eval_case::{CaseSettings, TARGET_SETTINGS};
-use super::plugin_eval_files::{CaseFiles, find_cases, first_mock, plugin_name};
+use super::plugin_eval_files::{CaseFiles, Plugin, find_cases, first_mock};
 use super::plugin_eval_grader::{TranslatedGrader, WrittenGrader, read_grader};
+use super::skill_file::{skill_in, skills_of_parent};
 use super::test::TEST_FIELDS;
 use super::translated_test::{AuthorPlaces, TranslatedTest};
 
@@ -117,7 +120,7 @@ pub(super) fn load(loader: &mut Loader<'_, '_>, directory: &Utf8Path) -> Option<
     let files = loader.reader.world.files;
     let reach = loader.reader.policy.reach(&loader.reader.root);
     let cases = find_cases(files, directory, reach);
-    let name = plugin_name(files, directory, &loader.reader.root);
+    let plugin = Plugin::above(files, directory, &loader.reader.root);
     let mock = first_mock(files, directory, reach);
     let Some(first) = cases.first() else {
         let source = loader.reader.sources.add_file(directory.to_owned(), String::new(), 0);
@@ -129,6 +132,8 @@ pub(super) fn load(loader: &mut Loader<'_, '_>, directory: &Utf8Path) -> Option<
     metadata.insert("source", "plugin-eval");
     loader.defaults.metadata = metadata.clone();
     let place = loader.place_of(first);
+    let skills = plugin.as_ref().and_then(|plugin| loader.plugin_skills(plugin, directory, place));
+    loader.defaults.given_skills = given_skills(&loader.reader, directory, skills.as_deref(), &[]);
     let mut suite = PluginSuite::default();
     for case in &cases {
         loader.within(&case.directory, |loader| loader.read_case(case, &mut suite));
@@ -139,11 +144,14 @@ pub(super) fn load(loader: &mut Loader<'_, '_>, directory: &Utf8Path) -> Option<
         let place = Span::new(source, 0, 0);
         loader.reader.report(Diagnostic::new(&PLUGIN_EVAL_LOSS, place, message));
     }
-    let name = Some(legal_name(&name)).filter(|name| !name.is_empty());
+    if let Some(plugin) = &plugin {
+        loader.report_plugin_parts(plugin, place);
+    }
+    let name = plugin.map(|plugin| legal_name(plugin.name())).filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| "plugin".to_owned());
     // A case fails if any of its graders does.
     let verdicts = Verdicts::new(Number::ONE, Number::ONE).unwrap_or_default();
-    Some(Header { metadata, verdicts, ..Header::bare(name, place) })
+    Some(Header { metadata, verdicts, skills, ..Header::bare(name, place) })
 }
 
 /// What the cases of a suite have in common.
@@ -189,6 +197,47 @@ impl Loader<'_, '_> {
         let path = case.case.as_ref().or(case.prompt.as_ref()).unwrap_or(&case.directory);
         let source = self.reader.sources.add_file(path.clone(), String::new(), 0);
         Span::new(source, 0, 0)
+    }
+
+    /// The skills of the plugin, which Claude Code gives the agent. `None` if it has none.
+    fn plugin_skills(
+        &mut self,
+        plugin: &Plugin,
+        cases: &Utf8Path,
+        place: Span,
+    ) -> Option<Vec<SkillSource>> {
+        let mut sources = Vec::new();
+        for directory in plugin.skill_directories() {
+            let (files, reach) = (self.reader.world.files, self.reader.reach());
+            let is_parent = skill_in(files, &directory, reach).is_none();
+            if is_parent && skills_of_parent(files, &directory, reach).is_empty() {
+                continue;
+            }
+            let way = relative_path(cases, &directory);
+            let written = if is_parent { format!("{way}/*") } else { way };
+            let (revision, span) = (None, Some(place));
+            let source = SkillSource { written, directory, is_parent, revision, span };
+            check_skills(&mut self.reader, &source, place);
+            sources.push(source);
+        }
+        (!sources.is_empty()).then_some(sources)
+    }
+
+    /// What of the plugin the agent does without, at its manifest.
+    fn report_plugin_parts(&mut self, plugin: &Plugin, place: Span) {
+        let (files, reach) = (self.reader.world.files, self.reader.reach());
+        let parts = plugin.other_parts(files, reach);
+        if parts.is_empty() {
+            return;
+        }
+        let manifest = plugin.manifest.as_ref().map(|(path, _)| path.clone());
+        let source = manifest.and_then(|path| self.read_file(&path));
+        let place = source.map_or(place, |source| Span::new(source, 0, 0));
+        for part in parts {
+            let message =
+                format!("`{part}` of the plugin is not read: the agent is given its skills only");
+            self.reader.report(Diagnostic::new(&PLUGIN_EVAL_LOSS, place, message));
+        }
     }
 
     fn read_case(&mut self, case: &CaseFiles, suite: &mut PluginSuite) {

@@ -2,7 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::source::{EntryKind, Files, Reach};
+use crate::model::{Map, Value};
+use crate::source::{EntryKind, Files, Reach, without_dots};
 use crate::syntax::json_value;
 
 use super::discover::is_hidden;
@@ -146,23 +147,104 @@ impl CaseSearch<'_> {
     }
 }
 
-/// The name of the plugin above a directory of cases: that of the nearest manifest, else that of the
-/// directory that contains `evals`, or these cases.
-pub(super) fn plugin_name(files: &dyn Files, cases: &Utf8Path, root: &Utf8Path) -> String {
-    let below_root = || cases.ancestors().skip(1).take_while(|path| path.starts_with(root));
-    let manifest = below_root().find_map(|plugin| manifest_name(files, plugin, root));
-    let usual = cases.ancestors().find(|path| path.file_name() == Some(EVALS)).unwrap_or(cases);
-    let directory = usual.parent().and_then(Utf8Path::file_name).unwrap_or("plugin");
-    manifest.unwrap_or_else(|| directory.to_owned())
+/// A plugin with cases.
+#[derive(Debug, PartialEq)]
+pub(super) struct Plugin {
+    pub(super) directory: Utf8PathBuf,
+    /// With its path.
+    pub(super) manifest: Option<(Utf8PathBuf, Map)>,
 }
 
-fn manifest_name(files: &dyn Files, plugin: &Utf8Path, root: &Utf8Path) -> Option<String> {
-    [".claude-plugin/plugin.json", "plugin.json"].iter().find_map(|name| {
-        let reach = Reach::Inside(root);
-        let bytes = files.read(&plugin.join(name), reach, MANIFEST_LIMIT).ok()?;
-        let manifest = json_value(std::str::from_utf8(&bytes).ok()?)?;
-        Some(manifest.as_map()?.get("name")?.as_str()?.to_owned())
+impl Plugin {
+    /// The plugin above a directory of cases: where the nearest manifest is, else the directory that
+    /// contains `evals`, or these cases.
+    pub(super) fn above(files: &dyn Files, cases: &Utf8Path, root: &Utf8Path) -> Option<Self> {
+        let mut above = cases.ancestors().skip(1).take_while(|path| path.starts_with(root));
+        let with_manifest = above.find_map(|directory| {
+            let manifest = Some(manifest(files, directory, root)?);
+            Some(Self { directory: directory.to_owned(), manifest })
+        });
+        let usual = cases.ancestors().find(|path| path.file_name() == Some(EVALS)).unwrap_or(cases);
+        let bare = || Some(Self { directory: usual.parent()?.to_owned(), manifest: None });
+        with_manifest.or_else(bare)
+    }
+
+    /// That of the manifest, else that of the directory.
+    pub(super) fn name(&self) -> &str {
+        let written = self.manifest.as_ref().and_then(|(_, fields)| fields.get("name")?.as_str());
+        written.or(self.directory.file_name()).unwrap_or("plugin")
+    }
+
+    /// The directories in which it has skills: `skills`, and those that the manifest names.
+    pub(super) fn skill_directories(&self) -> Vec<Utf8PathBuf> {
+        let written = self.manifest.as_ref().and_then(|(_, fields)| fields.get("skills"));
+        let named: Vec<&str> = match written {
+            Some(Value::String(path)) => vec![path],
+            Some(Value::List(paths)) => paths.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let mut found = vec![self.directory.join(SKILLS)];
+        for path in named {
+            let directory = without_dots(&self.directory.join(path));
+            if directory.starts_with(&self.directory) && !found.contains(&directory) {
+                found.push(directory);
+            }
+        }
+        found
+    }
+
+    /// What else it gives Claude Code, and no other agent understands.
+    pub(super) fn other_parts(&self, files: &dyn Files, reach: Reach<'_>) -> Vec<&'static str> {
+        let is_there = |(key, path): &&(&str, &str)| {
+            let path = self.directory.join(path);
+            let written =
+                self.manifest.as_ref().is_some_and(|(_, fields)| fields.get(key).is_some());
+            let entries = files.list(&path, reach).map(|listing| listing.entries.len());
+            written
+                || files.kind(&path) == Some(EntryKind::File)
+                || entries.is_ok_and(|count| count > 0)
+        };
+        OTHER_PARTS.iter().filter(is_there).map(|(key, _)| *key).collect()
+    }
+}
+
+const SKILLS: &str = "skills";
+
+/// Keys of a manifest, and where a plugin has these parts without being told.
+const OTHER_PARTS: &[(&str, &str)] = &[
+    ("agents", "agents"),
+    ("commands", "commands"),
+    ("hooks", "hooks"),
+    ("lspServers", ".lsp.json"),
+    ("mcpServers", ".mcp.json"),
+    ("outputStyles", "output-styles"),
+];
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+fn manifest(files: &dyn Files, plugin: &Utf8Path, root: &Utf8Path) -> Option<(Utf8PathBuf, Map)> {
+    [MANIFEST, "plugin.json"].iter().find_map(|name| {
+        let path = plugin.join(name);
+        let bytes = files.read(&path, Reach::Inside(root), MANIFEST_LIMIT).ok()?;
+        match json_value(std::str::from_utf8(&bytes).ok()?)? {
+            Value::Map(fields)
+                if fields.get("name").is_some_and(|name| name.as_str().is_some()) =>
+            {
+                Some((path, fields))
+            }
+            _ => None,
+        }
     })
+}
+
+/// The plugin whose cases are in a directory: without a repository, its files are below it.
+pub(super) fn plugin_root(files: &dyn Files, cases: &Utf8Path) -> Option<Utf8PathBuf> {
+    if files.kind(cases) != Some(EntryKind::Directory) {
+        return None;
+    }
+    let mut above = cases.ancestors().skip(1).take(DEEPEST + 1);
+    let plugin = above.find(|path| files.kind(&path.join(MANIFEST)) == Some(EntryKind::File));
+    plugin.map(Utf8Path::to_owned)
 }
 
 /// The first file with a mock of a tool, which has no counterpart.
@@ -234,12 +316,33 @@ mod tests {
         let files = MemoryFiles::new()
             .with("/p/.claude-plugin/plugin.json", "{\"name\": \"csv-tools\"}")
             .with("/q/plugin.json", "{\"name\": 3}");
-        let name = |cases: &str| plugin_name(&files, cases.into(), "/".into());
+        let name_below = |cases: &str, root: &str| {
+            Plugin::above(&files, cases.into(), root.into()).unwrap().name().to_owned()
+        };
+        let name = |cases: &str| name_below(cases, "/");
         assert_eq!(name("/p/evals"), "csv-tools");
         assert_eq!(name("/p/evals/group/a"), "csv-tools");
         assert_eq!(name("/q/evals"), "q");
         assert_eq!(name("/r/evals/a"), "r");
         assert_eq!(name("/r/checks"), "r");
-        assert_eq!(plugin_name(&files, "/p/evals".into(), "/p/evals".into()), "p");
+        assert_eq!(name_below("/p/evals", "/p/evals"), "p");
+    }
+
+    #[test]
+    fn a_plugin_has_skills_and_other_parts() {
+        let manifest = r#"{"name": "p", "skills": ["./more", "../outside"], "hooks": {}}"#;
+        let files = MemoryFiles::new()
+            .with("/p/.claude-plugin/plugin.json", manifest)
+            .with("/p/commands/a.md", "")
+            .with("/p/.mcp.json", "{}")
+            .with("/p/evals/a/prompt.md", "");
+        let plugin = Plugin::above(&files, "/p/evals/a".into(), "/".into()).unwrap();
+        assert_eq!(plugin.directory, "/p");
+        assert_eq!(plugin.skill_directories(), ["/p/skills", "/p/more"]);
+        let parts = plugin.other_parts(&files, Reach::Anywhere);
+        assert_eq!(parts, ["commands", "hooks", "mcpServers"]);
+        assert_eq!(plugin_root(&files, "/p/evals/a".into()).as_deref(), Some(Utf8Path::new("/p")));
+        assert_eq!(plugin_root(&files, "/p/evals/a/prompt.md".into()), None);
+        assert_eq!(plugin_root(&files, "/p".into()), None);
     }
 }
