@@ -16,11 +16,13 @@ mod measure;
 pub(crate) mod messages;
 pub(crate) mod opencode;
 pub(crate) mod pi;
+mod shell_variables;
 mod shell_words;
 mod skill_command;
 mod skill_output;
 mod skill_path;
 mod skill_rule;
+mod skill_script;
 mod stream_reader;
 #[cfg(test)]
 mod testing;

@@ -9,10 +9,10 @@ const DEEPEST: usize = 8;
 
 /// Words that precede a command.
 const RESERVED: &[&str] =
-    &["if", "then", "else", "elif", "do", "while", "until", "{", "}", "!", "time", "fi", "done"];
+    &["if", "then", "else", "elif", "do", "while", "until", "{", "}", "!", "fi", "done"];
 
 /// A command without control structures around it, its words without quotes. Targets of output
-/// redirections are not among the words.
+/// redirections are not among the words. Assignments without a command are those of `export`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ShellCommand {
     pub(super) words: Vec<String>,
@@ -20,6 +20,8 @@ pub(super) struct ShellCommand {
     pub(super) input: Option<String>,
     /// The text that is its standard input.
     pub(super) here_document: Option<String>,
+    /// Whether its standard input is the output of the command before.
+    pub(super) is_piped: bool,
 }
 
 /// Empty for a script that is too long.
@@ -96,6 +98,10 @@ impl Splitter {
                 '\n' => {
                     self.end_command();
                     self.read_here_documents();
+                }
+                '|' if !self.skip_if('|') => {
+                    self.end_command();
+                    self.command.is_piped = true;
                 }
                 ';' | '&' | '|' | '(' | ')' => self.end_command(),
                 '>' => self.redirect(WordUse::Dropped),
@@ -225,13 +231,24 @@ impl Splitter {
     fn end_command(&mut self) {
         self.end_word();
         self.word_use = WordUse::Argument;
+        if self.command.words.is_empty() {
+            // A pipe may be followed by a new line or a parenthesis.
+            let is_piped = self.command.is_piped;
+            self.command = ShellCommand { is_piped, ..ShellCommand::default() };
+            return;
+        }
         let mut command = std::mem::take(&mut self.command);
         let leading = command
             .words
             .iter()
             .take_while(|word| RESERVED.contains(&word.as_str()) || is_assignment(word));
         let leading = leading.count();
-        command.words.drain(..leading);
+        let is_bare = leading == command.words.len();
+        let assigned: Vec<String> = command.words.drain(..leading).collect();
+        if is_bare && assigned.iter().any(|word| is_assignment(word)) {
+            command.words.push("export".to_owned());
+            command.words.extend(assigned);
+        }
         if !command.words.is_empty() {
             self.commands.push(command);
         }
@@ -271,6 +288,8 @@ mod tests {
             ("cat ''", &["cat|"]),
             ("  \n;;", &[]),
             ("echo $(cat a)", &["echo|$", "cat|a"]),
+            ("A=1 B=2; cat a", &["export|A=1|B=2", "cat|a"]),
+            ("time -p cat a", &["time|-p|cat|a"]),
         ] {
             assert_eq!(words(script), expected, "{script}");
         }
@@ -281,6 +300,21 @@ mod tests {
         let read = shell_commands("cat < a/b");
         assert_eq!(read[0].input.as_deref(), Some("a/b"));
         assert_eq!(shell_commands("cat a > b")[0].input, None);
+    }
+
+    #[test]
+    fn a_pipe_is_known() {
+        for (script, expected) in [
+            ("cat a | sh", true),
+            ("cat a |\n sh", true),
+            ("cat a | (sh)", true),
+            ("cat a | { sh; }", true),
+            ("cat a |& sh", true),
+            ("cat a || sh", false),
+            ("cat a; sh", false),
+        ] {
+            assert_eq!(shell_commands(script)[1].is_piped, expected, "{script}");
+        }
     }
 
     #[test]

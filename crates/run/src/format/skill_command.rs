@@ -3,10 +3,12 @@
 
 use evalrig_core::model::{SkillUseKind, Value};
 
+use super::shell_variables::with_variables;
 use super::shell_words::{ShellCommand, is_assignment, is_too_long, shell_commands};
 use super::skill_output::{front_matter_names, reports_failure};
-use super::skill_path::{SkillFilePlace, path_parts, skill_of_file, skill_of_script};
+use super::skill_path::{SkillFilePlace, path_parts, skill_of_file};
 use super::skill_rule::{SkillSign, SkillSigns};
+use super::skill_script::{self, RunnerKind, is_near_skills, is_runner, scripts_named};
 
 /// Shells inside shells that are looked into.
 const DEEPEST: usize = 3;
@@ -32,18 +34,26 @@ const READERS: &[&str] = &[
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ack"];
 const EVERY_LINE: &[&str] = &["", ".", ".*", "^", "$"];
 
-/// Programs that run a script.
-const RUNNERS: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "python", "python3", "node", "deno", "bun", "tsx", "ruby", "perl",
-    "pwsh", "uv",
-];
-
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "pwsh", "powershell"];
 
 /// Programs that run the command after them.
 const WRAPPERS: &[&str] = &[
-    "command", "builtin", "exec", "env", "nohup", "sudo", "doas", "timeout", "nice", "ionice",
-    "stdbuf", "setsid", "time",
+    "command",
+    "builtin",
+    "exec",
+    "env",
+    "nohup",
+    "sudo",
+    "doas",
+    "timeout",
+    "gtimeout",
+    "nice",
+    "ionice",
+    "stdbuf",
+    "setsid",
+    "time",
+    "unbuffer",
+    "caffeinate",
 ];
 
 /// Programs that do not print the files that they are given.
@@ -89,6 +99,7 @@ const NOT_READING: &[&str] = &[
     "cmp",
     "read",
     "export",
+    "apply_patch",
     "Test-Path",
     "Get-ChildItem",
     "gci",
@@ -122,6 +133,10 @@ struct CommandReading {
     is_unknown: bool,
     /// It names a `SKILL.md` that is not below a directory of skills, and may read it.
     elsewhere: Option<ElsewhereUse>,
+    /// Scripts of skills, as it names them, that it may run.
+    may_run: Vec<String>,
+    /// The first script of a skill that it names for whatever reason.
+    named_script: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,10 +156,11 @@ impl CommandReading {
     fn add_script(&mut self, script: &str, depth: usize) {
         if depth > DEEPEST || is_too_long(script) {
             self.note_unknown(&[script], "");
+            self.note_scripts(&[script], "");
             return;
         }
         let mut directory = String::new();
-        let commands = shell_commands(script);
+        let commands = with_variables(shell_commands(script));
         for (at, command) in commands.iter().enumerate() {
             match new_directory(&command.words, &directory) {
                 Some(changed) => directory = changed,
@@ -169,6 +185,9 @@ impl CommandReading {
         };
         let name = base_name(program);
         let body = command.here_document.as_deref();
+        if self.add_run_script(name, program, arguments, directory) {
+            return;
+        }
         if SHELLS.contains(&name) {
             let code = arguments.iter().position(|word| is_code_flag(word));
             let code = code.and_then(|at| arguments.get(at + 1)).map(String::as_str);
@@ -183,11 +202,12 @@ impl CommandReading {
                 let files = arguments.iter().chain(&command.input);
                 files.for_each(|file| self.add_file(file, directory));
             }
-            _ if self.add_run_script(name, program, arguments, directory) => {}
             _ => {
                 let mut texts: Vec<&str> = arguments.iter().map(String::as_str).collect();
                 texts.extend(command.input.as_deref().into_iter().chain(body));
                 self.note(name, &texts, directory);
+                let piped = before.filter(|_| command.is_piped);
+                self.note_open_script(program, arguments, piped, directory);
             }
         }
     }
@@ -201,7 +221,10 @@ impl CommandReading {
                 let sign = SkillSign { name, how: SkillUseKind::Read };
                 self.found.push(CommandSign { sign, written: file.to_owned() });
             }
-            None => self.note_unknown(&[file], directory),
+            None => {
+                self.note_unknown(&[file], directory);
+                self.note_left_scripts("", &[file], directory);
+            }
         }
     }
 
@@ -216,6 +239,12 @@ impl CommandReading {
             _ => {
                 let texts: Vec<&str> = named.iter().chain(arguments).map(String::as_str).collect();
                 self.note_unknown(&texts, directory);
+                let is_option = |word: &&String| word.starts_with(['-', '{', '%', '0', '1']);
+                let program = arguments.iter().find(|word| !is_option(word));
+                if program.is_some_and(|program| !is_harmless(base_name(program))) {
+                    self.note_scripts(&texts, directory);
+                    self.note_open_scripts();
+                }
             }
         }
     }
@@ -228,30 +257,77 @@ impl CommandReading {
         arguments: &[String],
         directory: &str,
     ) -> bool {
-        let script = if RUNNERS.contains(&name) {
-            arguments.iter().find(|word| !word.starts_with('-') && *word != "run")
+        let script = if is_runner(name) {
+            script_of_runner(name, arguments)
+        } else if takes_program(name) {
+            skill_script::program_file(arguments).map(str::to_owned)
         } else {
-            None
+            // A bare name is that of a program on the path.
+            Some(program.to_owned()).filter(|program| program.contains(['/', '\\']))
         };
-        let script = script.map_or(program, String::as_str);
-        let Some(name) = skill_of_script(&path_parts(directory, script)) else { return false };
-        let sign = SkillSign { name, how: SkillUseKind::Script };
-        self.found.push(CommandSign { sign, written: script.to_owned() });
-        true
+        let found = script.and_then(|script| {
+            let name = skill_script::skill_of(&script, directory)?;
+            let sign = SkillSign { name, how: SkillUseKind::Script };
+            Some(CommandSign { sign, written: script })
+        });
+        let is_found = found.is_some();
+        self.found.extend(found);
+        is_found
+    }
+
+    /// What runs may be a script of a skill under a name that says nothing: what a loop or a pipe gives.
+    fn note_open_script(
+        &mut self,
+        program: &str,
+        arguments: &[String],
+        piped: Option<&ShellCommand>,
+        directory: &str,
+    ) {
+        let name = base_name(program);
+        let is_run = is_runner(name);
+        let script = if is_run { script_of_runner(name, arguments) } else { None };
+        let is_open = match &script {
+            Some(script) => skill_script::is_open(script),
+            None if is_run => arguments.iter().any(|word| skill_script::is_open(word)),
+            None => skill_script::is_open(program),
+        };
+        if is_open {
+            self.note_open_scripts();
+        } else if is_run && script.is_none() {
+            let piped = piped.map_or(&[][..], |piped| &piped.words);
+            let piped: Vec<&str> = piped.iter().map(String::as_str).collect();
+            self.note_scripts(&piped, directory);
+        } else if program.contains('/') && !is_harmless(name) {
+            self.note_scripts(&[program], directory);
+        }
     }
 
     /// A command that is not known to print these files.
     fn note(&mut self, name: &str, texts: &[&str], directory: &str) {
-        let runs_programs = texts.iter().any(|text| RUNS_PROGRAMS.contains(text));
-        let is_understood = NOT_READING.contains(&name) && !(name == "find" && runs_programs)
-            || SEARCHERS.contains(&name)
-            || READERS.contains(&name);
-        if is_understood {
+        let runs = (name == "find").then(|| program_of_find(texts)).flatten();
+        if is_harmless(name) && runs.is_none_or(is_harmless) {
+            self.note_left_scripts(name, texts, directory);
+        } else {
+            self.note_scripts(texts, directory);
+            let found = texts.iter().filter(|text| runs.is_some() && is_near_skills(text));
+            self.may_run.extend(found.map(|text| (*text).to_owned()));
+        }
+        if is_harmless(name) && runs.is_none() {
             let places = places(texts, directory);
             self.is_mentioned |= places.contains(&SkillFilePlace::Skills);
             self.note_elsewhere(&places, ElsewhereUse::Named);
         } else {
             self.note_unknown(texts, directory);
+        }
+    }
+
+    /// A command that does not run the files that it is given, but may tell others their names.
+    fn note_left_scripts(&mut self, name: &str, texts: &[&str], directory: &str) {
+        if let Some(first) = scripts_named(texts, directory).first() {
+            self.named_script = Some((*first).to_owned());
+        }
+        if skill_script::copies_scripts(name, texts, directory) {
+            self.may_run.extend(texts.iter().map(|text| (*text).to_owned()));
         }
     }
 
@@ -261,6 +337,17 @@ impl CommandReading {
             (self.is_mentioned, self.is_unknown) = (true, true);
         }
         self.note_elsewhere(&places, ElsewhereUse::Read);
+    }
+
+    /// A command that is not known to leave these scripts alone.
+    fn note_scripts(&mut self, texts: &[&str], directory: &str) {
+        let named = scripts_named(texts, directory).into_iter().map(str::to_owned);
+        self.may_run.extend(named);
+    }
+
+    /// A command runs what it does not name: it may be a script that an earlier command named.
+    fn note_open_scripts(&mut self) {
+        self.may_run.extend(self.named_script.clone());
     }
 
     fn note_elsewhere(&mut self, places: &[SkillFilePlace], use_of_it: ElsewhereUse) {
@@ -283,12 +370,15 @@ impl CommandReading {
     fn judged_by(self, output: Option<&str>) -> SkillSigns {
         let Some(output) = output else {
             let signs = self.found.into_iter().map(|one| one.sign).collect();
-            let is_unclear = self.is_unknown || self.elsewhere == Some(ElsewhereUse::Read);
+            let is_unclear = self.is_unknown
+                || self.elsewhere == Some(ElsewhereUse::Read)
+                || !self.may_run.is_empty();
             return SkillSigns { signs, is_unclear };
         };
         let names = if self.is_mentioned { front_matter_names(output) } else { Vec::new() };
         let is_silent = output.trim().is_empty();
         let is_elsewhere = !is_silent && self.read_elsewhere(output);
+        let may_have_run = self.may_run.iter().any(|one| !reports_failure(output, &[one]));
         let holds = |one: &CommandSign| match one.sign.how {
             SkillUseKind::Read if is_silent => false,
             SkillUseKind::Read => {
@@ -303,7 +393,7 @@ impl CommandReading {
             && names.is_empty()
             && !is_silent
             && !reports_failure(output, &["SKILL.md"]);
-        let is_unclear = is_undecided || is_elsewhere;
+        let is_unclear = is_undecided || is_elsewhere || may_have_run;
         for name in names {
             let is_known = |sign: &SkillSign| sign.name == name && sign.how == SkillUseKind::Read;
             if !signs.iter().any(is_known) {
@@ -327,6 +417,27 @@ fn reads_files(name: &str, arguments: &[String]) -> bool {
     READERS.contains(&name) && !edits
 }
 
+/// Whether it is known what a program does with the files that it is given, and that it does not run them.
+fn is_harmless(name: &str) -> bool {
+    [NOT_READING, SEARCHERS, READERS].iter().any(|list| list.contains(&name))
+}
+
+/// The program that `find` runs for what it finds.
+fn program_of_find<'t>(arguments: &[&'t str]) -> Option<&'t str> {
+    let at = arguments.iter().position(|text| RUNS_PROGRAMS.contains(text))?;
+    Some(arguments.get(at + 1).map_or("", |program| base_name(program)))
+}
+
+/// Whether the program may get a program of its own as a file.
+fn takes_program(name: &str) -> bool {
+    matches!(name, "awk" | "sed")
+}
+
+fn script_of_runner(name: &str, arguments: &[String]) -> Option<String> {
+    let kind = if SHELLS.contains(&name) { RunnerKind::Shell } else { RunnerKind::Other };
+    skill_script::script_of_runner(kind, arguments)
+}
+
 /// Where a script goes on after `cd`.
 fn new_directory(words: &[String], directory: &str) -> Option<String> {
     let (program, arguments) = words.split_first()?;
@@ -343,8 +454,9 @@ fn new_directory(words: &[String], directory: &str) -> Option<String> {
 /// The program that is really run. Flags of wrappers may have values, so known programs go first.
 fn without_wrappers(words: &[String]) -> &[String] {
     let is_program = |word: &String| {
-        let lists = [READERS, SEARCHERS, RUNNERS, SHELLS, WRAPPERS, NOT_READING, &["xargs"]];
-        lists.iter().any(|list| list.contains(&base_name(word)))
+        let lists = [READERS, SEARCHERS, SHELLS, WRAPPERS, NOT_READING, &["xargs"]];
+        let name = base_name(word);
+        lists.iter().any(|list| list.contains(&name)) || is_runner(name)
     };
     let is_plain = |word: &String| {
         let is_option = word.starts_with(|c: char| c == '-' || c.is_ascii_digit());

@@ -39,14 +39,48 @@ pub(super) fn skill_of_file(parts: &[String]) -> Option<String> {
     }
 }
 
+const SKILLS: &str = "skills";
+const SCRIPTS: &str = "scripts";
+
 /// `…/skills/…/NAME/scripts/…`. Projects have directories named `scripts` too, so it must be below a
 /// directory of skills.
 pub(super) fn skill_of_script(parts: &[String]) -> Option<String> {
-    let at = parts.iter().position(|part| part == "scripts").filter(|at| at + 1 < parts.len())?;
-    let above = &parts[..at.checked_sub(1)?];
-    let is_below_skills = above.iter().any(|part| part == "skills");
-    if is_below_skills { skill_name(&parts[at - 1]) } else { None }
+    let at = scripts_below_skills(parts).filter(|at| at + 1 < parts.len())?;
+    skill_name(&parts[at - 1])
 }
+
+/// The place of `scripts` in a path. Between it and `skills` is at least the name of the skill.
+fn scripts_below_skills(parts: &[String]) -> Option<usize> {
+    let first = parts.iter().position(|part| part == SKILLS)? + 2;
+    let below = parts.get(first..)?.iter().position(|part| part == SCRIPTS)?;
+    Some(first + below)
+}
+
+/// Whether a path or the paths in code may be those of the scripts of a skill.
+pub(super) fn mentions_script(directory: &str, text: &str) -> bool {
+    if !text.contains(SCRIPTS) && !directory.contains(SCRIPTS) {
+        return false;
+    }
+    let pieces = text.split(AROUND).chain([text]).filter(|piece| !piece.is_empty());
+    let pieces: Vec<Vec<String>> = pieces.map(|piece| path_parts(directory, piece)).collect();
+    // Code may put a path together.
+    let has_skills = || pieces.iter().any(|parts| parts.iter().any(|part| part == SKILLS));
+    let begins = |parts: &Vec<String>| parts.first().is_some_and(|first| first == SCRIPTS);
+    pieces.iter().any(|parts| may_be_script(parts))
+        || directory.is_empty() && pieces.iter().any(begins) && has_skills()
+}
+
+/// A part that stands for something else may be the directory of a skill.
+fn may_be_script(parts: &[String]) -> bool {
+    let Some(at) = parts.iter().position(|part| part == SCRIPTS) else { return false };
+    let is_unknown =
+        |part: &String| part.starts_with(['$', '{']) && !OWN_PLACES.contains(&part.as_str());
+    let is_of_alias = at > 1 && is_alias(&parts[0]);
+    scripts_below_skills(parts).is_some() || is_of_alias || parts[..at].iter().any(is_unknown)
+}
+
+/// Variables for directories that are not those of a skill.
+const OWN_PLACES: &[&str] = &["$HOME", "${HOME}", "$PWD", "${PWD}"];
 
 /// A pattern such as `*` does not say which skill it is.
 fn skill_name(part: &str) -> Option<String> {
@@ -87,7 +121,7 @@ impl SkillFilePlace {
             return Self::None;
         };
         let is_open = above.iter().any(|part| part.starts_with(['$', '~']));
-        if is_open || above.iter().any(|part| part == "skills") {
+        if is_open || above.iter().any(|part| part == SKILLS) {
             Self::Skills
         } else if is_absolute(path) || directory.starts_with('/') {
             Self::Elsewhere
@@ -109,6 +143,41 @@ fn is_alias(part: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scripts_of_skills_are_below_directories_of_skills() {
+        let skill = |path: &str| skill_of_script(&path_parts("", path));
+        for path in [
+            ".agents/skills/csv/scripts/sum.py",
+            "/home/me/scripts/app/.agents/skills/csv/scripts/deep/scripts/sum.py",
+            "skills/.system/csv/scripts/sum.py",
+        ] {
+            assert_eq!(skill(path).as_deref(), Some("csv"), "{path}");
+        }
+        for path in [
+            "scripts/sum.py",
+            "skills/scripts/sum.py",
+            ".agents/skills/csv/scripts",
+            "$S/scripts/a",
+        ] {
+            assert_eq!(skill(path), None, "{path}");
+        }
+        for (directory, text, expected) in [
+            ("", "open('.agents/skills/csv/scripts/sum.py')", true),
+            ("", "join('.agents/skills/csv', 'scripts', 'sum.py')", true),
+            ("", ".agents/skills/*/scripts/*.py", true),
+            ("", "$S/scripts/sum.py", true),
+            ("/$S", "scripts/sum.py", true),
+            (".agents/skills/csv", "scripts/sum.py", true),
+            ("", "r0/csv/scripts/sum.py", true),
+            ("", "$HOME/scripts/sum.py", false),
+            ("", "~/scripts/sum.py", false),
+            ("", "app/scripts/sum.py", false),
+            ("", ".agents/skills/csv/descriptions/a", false),
+        ] {
+            assert_eq!(mentions_script(directory, text), expected, "{directory} {text}");
+        }
+    }
 
     #[test]
     fn skills_are_below_directories_of_skills() {

@@ -229,8 +229,71 @@ mod tests {
             ".agents/skills/csv/scripts/sum.sh",
             "cd .agents/skills/csv; uv run scripts/sum.py",
             "bash $CODEX_HOME/skills/.system/csv/scripts/sum.sh",
+            "uv run --with pandas .agents/skills/csv/scripts/sum.py",
+            "uv run python .agents/skills/csv/scripts/sum.py",
+            "python3 -W ignore .agents/skills/csv/scripts/sum.py",
+            "python3.12 .agents/skills/csv/scripts/sum.py",
+            "npx tsx .agents/skills/csv/scripts/sum.ts",
+            "node --import tsx .agents/skills/csv/scripts/sum.ts",
+            "Rscript .agents/skills/csv/scripts/sum.R",
+            "php .agents/skills/csv/scripts/sum.php",
+            "poetry run python .agents/skills/csv/scripts/sum.py",
+            "time -p python3 .agents/skills/csv/scripts/sum.py",
+            "source .agents/skills/csv/scripts/env.sh",
+            ". .agents/skills/csv/scripts/env.sh",
+            "S=.agents/skills/csv; python3 $S/scripts/sum.py",
+            "export S=.agents/skills/csv && \"${S}/scripts/sum.sh\"",
+            "cd .agents/skills/csv && python3 -m scripts.sum",
+            "cd .agents/skills/csv/scripts && python3 sum.py",
+            "awk -f .agents/skills/csv/scripts/sum.awk data.csv",
+            "bash .agents/skills/csv/scripts/sum.sh -c 3",
+            "bash .agents/skills/csv/scripts/sum.sh <<'EOF'\n1,2\nEOF",
         ] {
             assert_eq!(command(script), "script csv", "{script}");
+        }
+    }
+
+    #[test]
+    fn what_may_run_a_script_of_a_skill_is_unclear() {
+        for script in [
+            "ls .agents/skills/csv/scripts/*.py | xargs -n1 python3",
+            "echo data.csv | xargs -n1 python3 .agents/skills/csv/scripts/sum.py",
+            "find .agents/skills/csv/scripts -name '*.py' -exec python3 {} \\;",
+            "find .agents -name sum.py -exec python3 {} +",
+            "cp -r .agents/skills/csv /tmp/csv && python3 /tmp/csv/scripts/sum.py",
+            "cp .agents/skills/csv/scripts/sum.py /tmp",
+            "ln -s $PWD/.agents/skills/csv tools",
+            "my-runner .agents/skills/csv/scripts/sum.py",
+            "docker run -v $PWD:/w image python /w/.agents/skills/csv/scripts/sum.py",
+            "python3 $SKILL/scripts/sum.py",
+            "cd \"$SKILL\" && python3 scripts/sum.py",
+            "python3 -c \"import runpy; runpy.run_path('.agents/skills/csv/scripts/sum.py')\"",
+            "python3 - <<'EOF'\nrun(join('.agents/skills/csv', 'scripts', 'sum.py'))\nEOF",
+            "for f in .agents/skills/csv/scripts/*.sh; do bash $f; done",
+            "ls .agents/skills/csv/scripts/*.sh | while read f; do sh \"$f\"; done",
+            "cat .agents/skills/csv/scripts/sum.py | python3 -",
+            "eval \"$(cat .agents/skills/csv/scripts/env.sh)\"",
+            "python3 lint.py .agents/skills/csv/scripts/sum.py",
+        ] {
+            assert_eq!(command(script), "unclear", "{script}");
+        }
+    }
+
+    #[test]
+    fn looking_at_a_script_is_no_use() {
+        for script in [
+            "cd .agents/skills/csv/scripts && ls -la && wc -l sum.py",
+            "ls .agents/skills/csv/scripts; python3 --version",
+            "ls .agents/skills/csv/scripts/*.py | xargs wc -l",
+            "find .agents/skills/csv/scripts -name '*.py' -exec grep -n total {} +",
+            "grep -rn total .agents/skills/csv/scripts",
+            "chmod +x .agents/skills/csv/scripts/sum.sh",
+            "cp sum.py .agents/skills/csv/scripts/sum.py",
+            "python3 $HOME/scripts/sum.py",
+            "bash scripts/build.sh && ./scripts/test.sh",
+            "npm run build",
+        ] {
+            assert_eq!(command(script), "", "{script}");
         }
     }
 
