@@ -269,7 +269,12 @@ impl Conversation {
         message.name = measure::text(map, "name")?.map(str::to_owned);
         message.tool_call_id = measure::text(map, "tool_call_id")?.map(str::to_owned);
         if role == Role::Tool {
-            self.take_result(&mut message);
+            let is_error = measure::boolean(map, "is_error")?;
+            let exit_code = measure::whole(map, "exit_code")?;
+            if let Some(call) = self.take_result(&mut message) {
+                call.is_error = is_error.or(call.is_error);
+                call.exit_code = exit_code.or(call.exit_code);
+            }
         }
         self.messages.push(message);
         match given(map, "tool_calls") {
@@ -278,8 +283,8 @@ impl Conversation {
         }
     }
 
-    /// Matched by id, else by the name of the tool.
-    fn take_result(&mut self, message: &mut Message) {
+    /// The call that a message is the result of: matched by id, else by the name of the tool.
+    fn take_result(&mut self, message: &mut Message) -> Option<&mut Call> {
         let (id, name) = (message.tool_call_id.clone(), message.name.clone());
         let call = match (id, name) {
             (Some(id), _) => self.call_mut(&id),
@@ -288,12 +293,11 @@ impl Conversation {
                 open.find(|call| call.tool == name && call.output.is_none())
             }
             (None, None) => None,
-        };
-        if let Some(call) = call {
-            call.output = Some(output_of(message));
-            message.tool_call_id.get_or_insert(call.id.clone());
-            message.name.get_or_insert(call.tool.clone());
-        }
+        }?;
+        call.output = Some(output_of(message));
+        message.tool_call_id.get_or_insert(call.id.clone());
+        message.name.get_or_insert(call.tool.clone());
+        Some(call)
     }
 
     /// The calls of the newest message.

@@ -63,6 +63,24 @@ mod tests {
     }
 
     #[test]
+    fn the_message_with_a_result_says_whether_the_call_failed() {
+        let with = |more: &str| {
+            let text = format!(
+                "{{\"role\":\"assistant\",\"tool_calls\":[{{\"tool\":\"Skill\",\"id\":\"x\",\"args\":{{\"skill\":\"csv\"}}}}]}}\n\
+                 {{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"out\"{more}}}\n\
+                 {{\"role\":\"assistant\",\"content\":\"bye\"}}"
+            );
+            let found = read(text.as_bytes()).unwrap();
+            let call = found.calls.unwrap().remove(0);
+            (call.is_error, call.exit_code, found.skills.used.unwrap()[0].ok)
+        };
+        assert_eq!(with(""), (None, None, true));
+        assert_eq!(with(",\"is_error\":false"), (Some(false), None, true));
+        assert_eq!(with(",\"is_error\":true"), (Some(true), None, false));
+        assert_eq!(with(",\"exit_code\":2"), (None, Some(2), false));
+    }
+
+    #[test]
     fn a_closing_text_is_added_unless_it_was_said() {
         let said = "{\"role\":\"assistant\",\"content\":\"a\"}\n";
         let with = |text: &str| read(format!("{said}{text}").as_bytes()).unwrap();
