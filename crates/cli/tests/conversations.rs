@@ -100,3 +100,32 @@ fn a_conversation_is_repeated_as_a_whole() {
     project.write("EVAL.yaml", SUITE);
     project.run(&["--failed", "latest"]).exits(0).prints("all 3 tests passed");
 }
+
+/// Speaks the protocol, and cannot load a session.
+const FORGETFUL: &str = r#"#!/bin/sh
+while read line; do
+  case "$line" in
+    *initialize*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}' ;;
+    *session/new*) echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}' ;;
+    *session/prompt*)
+      echo '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"I remember"}}}}'
+      echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn a_later_turn_of_an_agent_that_cannot_load_sessions_is_errored() {
+    let suite = "name: talk\ntests:\n  - {id: first, criteria: c, input: one, conversation_id: x, assert: [{type: contains, value: remember}]}\n  - {id: second, criteria: c, input: two, conversation_id: x, assert: [{type: contains, value: remember}]}\n";
+    let project = project(suite);
+    project.write(
+        ".evalrig/targets.yaml",
+        "targets: [{name: default, provider: acp, command: [sh, ./agent.sh], home: clean}]\n",
+    );
+    project.write("agent.sh", FORGETFUL);
+    project.run(&[]).exits(3);
+    assert_eq!(project.row("first")["outcome"], "passed");
+    let row = project.row("second");
+    assert_eq!(row["outcome"], "errored");
+    assert!(row["error"].to_string().contains("it has no `loadSession`"), "{row}");
+}

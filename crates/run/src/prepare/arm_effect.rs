@@ -41,7 +41,7 @@ pub(super) fn refused_settings(variant: &TargetVariant, target: &Target) -> Vec<
         "cli" if taken.is_empty() => {
             one.help("write `command` of the target as a list, and use `args`")
         }
-        "cli" | "acp" => one.help("use `args`, which are added to `command`"),
+        "cli" => one.help("use `args`, which are added to `command`"),
         _ => one.help("give the arm a `target` of its own"),
     };
     found.into_iter().map(help).collect()

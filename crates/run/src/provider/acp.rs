@@ -1,9 +1,10 @@
 //! `acp`: any agent that speaks the Agent Client Protocol on standard input and output.
 //!
 //! The protocol is JSON-RPC, one message per line. A case is one session with one prompt:
-//! `initialize`, `session/new`, `session/prompt`.
+//! `initialize`, `session/new`, `session/prompt`; a later turn of a conversation has `session/load`.
 
 mod client;
+mod model_choice;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
@@ -30,7 +31,7 @@ use client::AcpClient;
 
 pub use client::read_conversation;
 
-use super::{ArmSetting, Provider, ProviderSettings};
+use super::{ArmSetting, MODEL, Provider, ProviderSettings};
 
 pub static PROVIDER: Provider = Provider {
     name: "acp",
@@ -41,6 +42,9 @@ pub static PROVIDER: Provider = Provider {
     doc: r#"Runs an agent that speaks the [Agent Client Protocol](https://agentclientprotocol.com) and gives it the
 prompt in a new session. How much such an agent reports differs: some name their tools, some give only a
 title. Use the agent's own provider where there is one.
+
+`model` chooses one of the models that the agent offers when a session is opened; an agent that offers none, or
+refuses it, is a fault.
 
 Permission requests are answered by `permissions`: `allow` (the default) or `deny`.
 
@@ -69,6 +73,7 @@ targets:
 
 static FIELDS: &[Field] = &[
     Field::new("command", Shape::NonEmptyList(&Shape::Text), "program and arguments").required(),
+    MODEL,
     CWD,
     ENV,
     Field::new(
@@ -90,6 +95,7 @@ words! {
 struct Acp {
     /// Never empty.
     command: Vec<Template>,
+    model: Option<Template>,
     cwd: Option<Template>,
     env: Vec<(String, Secret)>,
     permissions: Setting<Permissions>,
@@ -97,11 +103,13 @@ struct Acp {
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
     let command = read_command(options);
+    let model = option::full_template(options, "model");
     let cwd = option::path(options, "cwd");
     let env = option::secret_map(options, "env");
     let permissions = option::choice(options, "permissions");
     Ok(Box::new(Acp {
         command: command?,
+        model: model?,
         cwd: cwd?,
         env: env?,
         permissions: permissions?.unwrap_or(Setting::Given(Permissions::Allow)),
@@ -119,8 +127,12 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<Vec<Template>> 
 }
 
 impl ProviderSettings for Acp {
+    fn model(&self) -> Option<&Template> {
+        self.model.as_ref()
+    }
+
     fn arm_settings(&self) -> &'static [ArmSetting] {
-        &[ArmSetting::Args]
+        &[ArmSetting::Model, ArmSetting::Args]
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
@@ -129,6 +141,7 @@ impl ProviderSettings for Acp {
         Ok(Box::new(AcpAgent {
             program: command.next().unwrap_or_default(),
             args: command.collect(),
+            model: context.model(self.model.as_ref())?,
             cwd: context.directory(self.cwd.as_ref())?,
             env: Environment::of(&[], &self.env, context)?,
             permissions: context.choice(&self.permissions, "a value of `permissions`")?,
@@ -141,6 +154,7 @@ impl ProviderSettings for Acp {
 struct AcpAgent {
     program: String,
     args: Vec<String>,
+    model: Option<String>,
     cwd: Utf8PathBuf,
     env: Environment,
     permissions: Permissions,
@@ -152,7 +166,7 @@ impl Agent for AcpAgent {
         Box::pin(self.respond(request))
     }
 
-    /// Those without `loadSession` start a new one.
+    /// A later turn of those without `loadSession` is a fault.
     fn continues_sessions(&self) -> bool {
         true
     }
@@ -179,16 +193,6 @@ impl Agent for AcpAgent {
 }
 
 impl AcpAgent {
-    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
-        let prompt = text::prompt(request, self.files)?;
-        let mut client = AcpClient::new(request.cwd(&self.cwd).as_str(), prompt, self.permissions);
-        client.earlier = request.session().map(str::to_owned);
-        let first = client.replies();
-        let env = self.env.for_case(request);
-        let (program, args) = self.command(request);
-        let start = ProgramStart { program, args, cwd: self.cwd.clone(), env };
-        let launch = Launch::prepare(request, start, &[], &HomeLayout::PLAIN)?;
-        let spec = launch.spec(request, Some(&first), STREAM_LIMIT);
     fn words(&self) -> Vec<Vec<CommandPart>> {
         let words = std::iter::once(&self.program).chain(&self.args);
         words.map(|word| vec![CommandPart::Text(word.clone())]).collect()
@@ -204,6 +208,17 @@ impl AcpAgent {
         (words.next().unwrap_or_default(), words.collect())
     }
 
+    async fn respond(&self, request: &Request<'_>) -> Result<Transcript, AttemptFault> {
+        let prompt = text::prompt(request, self.files)?;
+        let mut client = AcpClient::new(request.cwd(&self.cwd).as_str(), prompt, self.permissions);
+        client.earlier = request.session().map(str::to_owned);
+        client.model.clone_from(&self.model);
+        let first = client.replies();
+        let env = self.env.for_case(request);
+        let (program, args) = self.command(request);
+        let start = ProgramStart { program, args, cwd: self.cwd.clone(), env };
+        let launch = Launch::prepare(request, start, &[], &HomeLayout::PLAIN)?;
+        let spec = launch.spec(request, Some(&first), STREAM_LIMIT);
         let mut watched = WatchedStream::new(Box::new(client), request.stop);
         let ended = match run_into(&spec, &mut watched).await {
             Ok(ended) => ended,

@@ -10,6 +10,7 @@ use crate::format::acp::AcpReader;
 use crate::format::json;
 
 use super::Permissions;
+use super::model_choice::model_request;
 
 /// Which reply is awaited. The number is the id of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,13 @@ enum AcpStage {
     Over = 4,
     /// Between session and prompt: the agent still repeats the earlier turns of the session.
     Settle = 5,
+    /// After the session is open: the agent changes its model.
+    Model = 6,
 }
+
+/// In a new session, the agent would answer another question.
+const CANNOT_CONTINUE: &str =
+    "the agent cannot continue the session of the earlier turns: it has no `loadSession`";
 
 /// Ids of probes, above those of stages.
 const FIRST_PROBE: u64 = 100;
@@ -32,7 +39,6 @@ const QUIET: u32 = 2;
 /// are requests that it answers at once, so that the time it takes does not matter.
 #[derive(Debug, Default)]
 struct Settling {
-    session: String,
     probes: u64,
     /// Since the last probe.
     updates: u64,
@@ -47,8 +53,12 @@ pub(super) struct AcpClient {
     stage: AcpStage,
     cwd: String,
     prompt: String,
-    /// The session to continue, if the agent can.
+    /// The session to continue. An agent that cannot is a fault.
     pub(super) earlier: Option<String>,
+    /// The model to use; `None` for that of the agent.
+    pub(super) model: Option<String>,
+    /// The session that is open.
+    session: String,
     settling: Settling,
     permissions: Permissions,
     /// The beginning of a line whose end is still to come.
@@ -66,6 +76,8 @@ impl AcpClient {
             cwd: cwd.to_owned(),
             prompt,
             earlier: None,
+            model: None,
+            session: String::new(),
             settling: Settling::default(),
             permissions,
             rest: Vec::new(),
@@ -150,6 +162,9 @@ impl AcpClient {
         if let Some(error) = message.get("error").filter(|error| **error != Value::Null) {
             let said = error.as_map().and_then(|error| error.get("message")?.as_str());
             let said = said.unwrap_or("no reason given");
+            if let (AcpStage::Model, Some(model)) = (self.stage, &self.model) {
+                return self.fail(format!("the agent does not use the model `{model}`: {said}"));
+            }
             return self.fail(format!("the agent ended with an error: {said}"));
         }
         let empty = Map::new();
@@ -160,8 +175,8 @@ impl AcpClient {
                 self.stage = AcpStage::Session;
                 let able = result.get("agentCapabilities").and_then(Value::as_map);
                 let can_load = able.and_then(|able| able.get("loadSession"));
-                if can_load != Some(&Value::Bool(true)) {
-                    self.earlier = None;
+                if self.earlier.is_some() && can_load != Some(&Value::Bool(true)) {
+                    return self.fail(CANNOT_CONTINUE.to_owned());
                 }
                 let servers = Value::List(Vec::new());
                 let cwd = self.cwd.clone();
@@ -175,19 +190,15 @@ impl AcpClient {
             }
             AcpStage::Session => {
                 let opened = result.get("sessionId").and_then(Value::as_str).map(str::to_owned);
-                let is_loaded = self.earlier.is_some();
-                let Some(session) = self.earlier.take().or(opened) else {
+                let earlier = self.earlier.clone();
+                let Some(session) = earlier.or(opened) else {
                     return self.fail("the agent opened no session".to_owned());
                 };
                 self.reader.facts.id = Some(session.clone());
-                if is_loaded && self.reader.repeats_late() {
-                    self.stage = AcpStage::Settle;
-                    self.settling.session = session;
-                    self.probe();
-                } else {
-                    self.prompt(session);
-                }
+                self.session = session;
+                self.choose_model(result);
             }
+            AcpStage::Model => self.begin(),
             AcpStage::Prompt => {
                 self.reader.read_end(result);
                 self.stage = AcpStage::Over;
@@ -196,10 +207,33 @@ impl AcpClient {
         }
     }
 
-    fn prompt(&mut self, session: String) {
+    fn choose_model(&mut self, opened: &Map) {
+        let Some(model) = self.model.clone() else { return self.begin() };
+        match model_request(opened, &self.session, &model) {
+            Some((method, params)) => {
+                self.stage = AcpStage::Model;
+                self.ask(method, params);
+            }
+            None => {
+                self.fail(format!("the agent offers no choice of models, so not `{model}` either"))
+            }
+        }
+    }
+
+    /// The session is open, and has the right model.
+    fn begin(&mut self) {
+        if self.earlier.is_some() && self.reader.repeats_late() {
+            self.stage = AcpStage::Settle;
+            self.probe();
+        } else {
+            self.prompt();
+        }
+    }
+
+    fn prompt(&mut self) {
         self.stage = AcpStage::Prompt;
         let said = Map::new().with("type", "text").with("text", self.prompt.as_str());
-        let params = Map::new().with("sessionId", session);
+        let params = Map::new().with("sessionId", self.session.as_str());
         self.ask("session/prompt", params.with("prompt", vec![Value::Map(said)]));
     }
 
@@ -218,8 +252,7 @@ impl AcpClient {
         if self.settling.quiet < QUIET {
             self.probe();
         } else {
-            let session = std::mem::take(&mut self.settling.session);
-            self.prompt(session);
+            self.prompt();
         }
     }
 
@@ -258,6 +291,7 @@ impl AcpClient {
         let denied = self.denied;
         let mut transcript = self.reader.finish().into_checked()?;
         transcript.session.permission_denials = Some(denied);
+        transcript.model = transcript.model.or(self.model);
         Ok(transcript)
     }
 }
@@ -435,14 +469,51 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_cannot_load_a_session_opens_a_new_one() {
-        let mut client = client(Permissions::Allow);
-        client.earlier = Some("s".to_owned());
-        client.replies();
-        let asked = say(&mut client, r#"{"id":1,"result":{}}"#);
-        assert!(asked[0].contains(r#""method":"session/new""#));
-        say(&mut client, r#"{"id":2,"result":{"sessionId":"other"}}"#);
-        assert_eq!(client.reader.facts.id.as_deref(), Some("other"));
+    fn an_agent_that_cannot_load_a_session_gives_no_answer_to_a_later_turn() {
+        for info in ["{}", r#"{"agentCapabilities":{"loadSession":false}}"#] {
+            let mut client = client(Permissions::Allow);
+            client.earlier = Some("s".to_owned());
+            client.replies();
+            assert!(say(&mut client, &format!(r#"{{"id":1,"result":{info}}}"#)).is_empty());
+            let fault = Box::new(client).finish().unwrap_err();
+            assert_eq!(AttemptFault::from(fault).fault.message, CANNOT_CONTINUE);
+        }
+    }
+
+    #[test]
+    fn a_model_is_chosen_before_the_prompt() {
+        let open = |model: &str, opened: &str| {
+            let mut client = client(Permissions::Allow);
+            client.model = Some(model.to_owned());
+            client.replies();
+            say(&mut client, r#"{"id":1,"result":{}}"#);
+            let asked = say(&mut client, opened);
+            (client, asked)
+        };
+        let offer = r#"{"id":2,"result":{"sessionId":"s","models":{"availableModels":[]}}}"#;
+        let (mut chosen, asked) = open("small", offer);
+        assert_eq!(
+            asked,
+            [
+                r#"{"jsonrpc":"2.0","id":6,"method":"session/set_model","params":{"sessionId":"s","modelId":"small"}}"#
+            ]
+        );
+        let asked = say(&mut chosen, r#"{"id":6,"result":{}}"#);
+        assert!(asked[0].contains(r#""id":3,"method":"session/prompt""#), "{asked:?}");
+        say(&mut chosen, TOLD);
+        say(&mut chosen, r#"{"id":3,"result":{"stopReason":"end_turn"}}"#);
+        assert_eq!(Box::new(chosen).finish().unwrap().model.as_deref(), Some("small"));
+
+        let message = |client: AcpClient| {
+            let fault = Box::new(client).finish().unwrap_err();
+            AttemptFault::from(fault).fault.message
+        };
+        let (mut refused, _) = open("huge", offer);
+        say(&mut refused, r#"{"id":6,"error":{"code":1,"message":"unknown"}}"#);
+        assert_eq!(message(refused), "the agent does not use the model `huge`: unknown");
+        let (fixed, asked) = open("small", r#"{"id":2,"result":{"sessionId":"s"}}"#);
+        assert!(asked.is_empty());
+        assert_eq!(message(fixed), "the agent offers no choice of models, so not `small` either");
     }
 
     #[test]
