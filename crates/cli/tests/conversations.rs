@@ -101,6 +101,24 @@ fn a_conversation_is_repeated_as_a_whole() {
     project.run(&["--failed", "latest"]).exits(0).prints("all 3 tests passed");
 }
 
+#[test]
+fn a_target_that_starts_a_new_session_for_every_turn_is_warned_about() {
+    let project = project(SUITE);
+    project.write(
+        ".evalrig/targets.yaml",
+        "targets: [{name: default, provider: mock, response: x}]\n",
+    );
+    let ran = project.run(&["--dry-run"]);
+    ran.says(
+        "target `default` starts a new session, so `second` is asked without the earlier turns",
+    );
+    assert_eq!(ran.err.matches("new-session-per-turn").count(), 2, "{}", ran.err);
+    let history = SUITE.replace("input: two", "input: [{role: user, content: one}, {role: assistant, content: x}, {role: user, content: two}]");
+    project.write("EVAL.yaml", &history);
+    let ran = project.run(&["--dry-run"]);
+    assert_eq!(ran.err.matches("new-session-per-turn").count(), 1, "{}", ran.err);
+}
+
 /// Speaks the protocol, and cannot load a session.
 const FORGETFUL: &str = r#"#!/bin/sh
 while read line; do

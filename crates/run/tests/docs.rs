@@ -13,6 +13,7 @@ const ONLY_RUN: &[&str] = &[
     "arm-without-effect",
     "import-needs-criteria",
     "judge-target-missing",
+    "new-session-per-turn",
     "no-target",
     "no-targets-file",
     "not-reported",

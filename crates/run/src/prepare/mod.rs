@@ -6,6 +6,7 @@ mod arm_effect;
 mod container;
 mod estimate;
 mod judge;
+mod lone_turn;
 mod regrade;
 mod target;
 mod target_pool;
@@ -36,8 +37,14 @@ pub(crate) use target_pool::TargetNeed;
 pub(crate) use target_pool::{TargetPool, TargetScope};
 
 /// The codes of this room, file by file.
-pub const CODES: &[&[&evalrig_core::diagnostic::Code]] =
-    &[arm_effect::CODES, judge::CODES, target::CODES, target_pool::CODES, unreported::CODES];
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[
+    arm_effect::CODES,
+    judge::CODES,
+    lone_turn::CODES,
+    target::CODES,
+    target_pool::CODES,
+    unreported::CODES,
+];
 
 /// How answers are graded and how the exit code is decided.
 #[derive(Debug, Clone, Default)]
@@ -129,6 +136,7 @@ pub(crate) fn plan_cases(
     container::check_containers(job, &mut errors);
     workspace_use::check_workspaces(job, &mut errors);
     errors.warnings.extend(unreported::find_unreported(job));
+    errors.warnings.extend(lone_turn::find_lone_turns(job));
     errors
 }
 
