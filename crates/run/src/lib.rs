@@ -65,6 +65,7 @@ use evalrig_core::diagnostic::Code;
 /// Every code of this crate, gathered from the files that declare them.
 pub fn codes() -> impl Iterator<Item = &'static Code> {
     let rooms = agent::CODES.iter().chain(setting::CODES).chain(target::CODES);
-    let rooms = rooms.chain(prepare::CODES).chain(runlog::CODES).chain([&config::CODES]);
+    let rooms = rooms.chain(prepare::CODES).chain(runlog::CODES);
+    let rooms = rooms.chain(provider::CODES).chain([&config::CODES]);
     rooms.flat_map(|codes| codes.iter().copied())
 }

@@ -1,5 +1,7 @@
 //! `http`: any service that takes a JSON body and returns JSON, but is not a chat API.
 
+pub(super) mod body;
+
 use std::fmt;
 
 use evalrig_core::diagnostic::Diagnostic;
@@ -18,6 +20,8 @@ use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option, unusabl
 
 use super::{Provider, ProviderSettings};
 
+use body::{filled, read_body};
+
 pub static PROVIDER: Provider = Provider {
     name: "http",
     fields: FIELDS,
@@ -26,7 +30,8 @@ pub static PROVIDER: Provider = Provider {
     key_variables: &[],
     doc: r#"Sends the prompt to a service of your own and finds the answer in its reply. In the strings of `body`,
 `{{ prompt }}` is replaced by the prompt; a string that is exactly `{{ messages }}` becomes the list of
-messages. Without `body` it is `{"prompt": "{{ prompt }}"}`.
+messages. Spaces in the braces do not matter, and other names in them are errors. Without `body` it is
+`{"prompt": "{{ prompt }}"}`.
 
 `answer`, `tool_calls`, `cost` and the `tokens` say where a value is in the reply: a JSON Pointer
 (`/output/0/text`) or a JSONPath of names and indexes (`$.output[0].text`). What has no place, or is
@@ -97,7 +102,7 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
     let url = option::required_template(options, "url");
     let method = option::choice(options, "method");
     let headers = option::secret_map(options, "headers");
-    let body = options.map("body");
+    let body = read_body(options);
     let answer = option::required_template(options, "answer");
     let tokens = options.nested("tokens", TOKENS, |options| {
         let input = option::required_template(options, "input");
@@ -151,7 +156,7 @@ impl ProviderSettings for Http {
             endpoint,
             body: match &self.body {
                 Some(body) => context.map(body)?,
-                None => Map::new().with("prompt", PROMPT),
+                None => Map::new().with("prompt", "{{ prompt }}"),
             },
             answer: place(&self.answer)?,
             tokens,
@@ -160,9 +165,6 @@ impl ProviderSettings for Http {
         }))
     }
 }
-
-const PROMPT: &str = "{{ prompt }}";
-const MESSAGES: &str = "{{ messages }}";
 
 /// Characters shown of a reply that cannot be read.
 const EXCERPT: usize = 200;
@@ -276,24 +278,6 @@ impl ReplyAgent {
         let cost = self.cost.as_ref().map_or(Ok(None), |place| place.number(&reply))?;
         transcript.cost_usd = cost.map(Number::value).filter(|cost| *cost >= 0.0);
         Ok(transcript)
-    }
-}
-
-/// Depth is bounded by the parser of the targets file, so this may recurse.
-fn filled(body: &Value, prompt: &str, messages: &Value) -> Value {
-    match body {
-        Value::String(text) if text == MESSAGES => messages.clone(),
-        Value::String(text) => Value::String(text.replace(PROMPT, prompt)),
-        Value::List(items) => {
-            Value::List(items.iter().map(|item| filled(item, prompt, messages)).collect())
-        }
-        Value::Map(map) => {
-            let entries = map.iter();
-            let entries =
-                entries.map(|(key, value)| (key.to_owned(), filled(value, prompt, messages)));
-            Value::Map(entries.collect())
-        }
-        other => other.clone(),
     }
 }
 
@@ -470,14 +454,6 @@ mod tests {
         ] {
             assert_eq!(agent(None).read(reply).unwrap_err(), message, "{reply}");
         }
-    }
-
-    #[test]
-    fn the_prompt_and_the_messages_are_filled_in() {
-        let body = json_value(r#"{"q":"Say: {{ prompt }}","m":["{{ messages }}"],"n":1}"#).unwrap();
-        let messages = json_value(r#"[{"role":"user"}]"#).unwrap();
-        let filled = filled(&body, "a \"b\"", &messages).to_json(JsonStyle::Compact);
-        assert_eq!(filled, r#"{"q":"Say: a \"b\"","m":[[{"role":"user"}]],"n":1}"#);
     }
 
     #[test]

@@ -32,6 +32,8 @@ use crate::agent::event_agent::{ARGS, EventAgentOptions, EventProgram};
 use crate::agent::turn_limit::TurnLimit;
 use crate::setting::{ConnectContext, FilesMode, Setting, option, unusable};
 
+pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[http::body::CODES];
+
 /// Every provider, in the order of spec 9.3.
 pub static PROVIDERS: &[&Provider] = &[
     &mock::PROVIDER,
