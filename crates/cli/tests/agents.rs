@@ -601,3 +601,23 @@ fn the_login_of_an_agent_is_in_no_output() {
         }
     }
 }
+
+#[test]
+fn keys_of_model_services_reach_the_agents_that_know_them() {
+    let suite = "name: s\ntests:\n  - {id: a, criteria: c, input: go, assert: [{type: contains, value: x}]}\n";
+    for provider in ["opencode", "pi"] {
+        let target = format!("provider: {provider}, executable: ./agent, login: none");
+        let project = Project::new(suite, &targets(&[("default", &target)]));
+        let script = "#!/bin/sh\necho \"$GROQ_API_KEY $AWS_REGION\" > keys\necho '401: invalid API key' >&2\nexit 1\n";
+        project.write("agent", script);
+        fs::set_permissions(project.path("agent"), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = project.command(&["run", "--output", "rows.jsonl"]);
+        command.env("GROQ_API_KEY", "gsk-passed-on-1234").env("AWS_REGION", "eu-north-1");
+        command.env("UNHEARD_OF_API_KEY", "uk-never-shown-1234");
+        support::Ran::of(command).exits(3);
+        assert_eq!(project.read("keys"), "gsk-passed-on-1234 eu-north-1\n", "{provider}");
+        let said = project.rows_of("rows.jsonl")[0]["error"]["message"].to_string();
+        assert!(said.contains("the clean home leaves out `UNHEARD_OF_API_KEY`"), "{said}");
+        assert!(!said.contains("uk-never") && !said.contains("GROQ"), "{said}");
+    }
+}

@@ -312,6 +312,17 @@ impl EventAgent {
         if let Some((setting, turns)) = self.settings {
             setting.add(turns, launch.home())?;
         }
+        let asked = self.run(request, &launch, prompt, report).await;
+        asked.map_err(|fault| with_missing_keys(fault, &launch))
+    }
+
+    async fn run(
+        &self,
+        request: &Request<'_>,
+        launch: &Launch,
+        prompt: &str,
+        report: Option<(ReportFile, Utf8PathBuf)>,
+    ) -> Result<Transcript, AttemptFault> {
         let spec = launch.spec(request, Some(prompt.as_bytes()), STREAM_LIMIT);
         let mut watched = WatchedStream::new((self.program.stream)(), request.stop);
         let ended = run_into(&spec, &mut watched).await;
@@ -378,6 +389,23 @@ impl EventAgent {
         args.splice(last..last, more);
         args
     }
+}
+
+/// Words of services that refuse a key, in lower case.
+const REFUSALS: &[&str] =
+    &["401", "api key", "api_key", "authenticat", "credential", "unauthorized"];
+
+/// A login that fails in a clean home may lack a key that the user has.
+fn with_missing_keys(mut fault: AttemptFault, launch: &Launch) -> AttemptFault {
+    let said = fault.fault.message.to_lowercase();
+    let missing: Vec<&str> = launch.missing_keys().collect();
+    if !missing.is_empty() && REFUSALS.iter().any(|words| said.contains(words)) {
+        let names = missing.join("`, `");
+        fault.fault.message += &format!(
+            "\nthe clean home leaves out `{names}`; name what the agent needs in `env` of the target"
+        );
+    }
+    fault
 }
 
 fn report_name(request: &Request<'_>) -> String {

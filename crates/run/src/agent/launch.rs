@@ -215,6 +215,15 @@ impl Launch {
         self.home.as_deref()
     }
 
+    /// Names of keys that the user has, and that the program does not get in its clean home.
+    pub(crate) fn missing_keys(&self) -> impl Iterator<Item = &str> {
+        let env = &self.program.start.env;
+        let is_missing = move |name: &&String| {
+            name.ends_with("_API_KEY") && !env.iter().any(|(known, _)| known == *name)
+        };
+        self.without.iter().filter(is_missing).map(String::as_str)
+    }
+
     pub(crate) fn spec<'p>(
         &'p self,
         request: &Request<'_>,

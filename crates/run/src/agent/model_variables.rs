@@ -82,3 +82,42 @@ pub(crate) const GOOGLE: &[&str] = &[
 ];
 
 pub(crate) const OPENROUTER: &[&str] = &["OPENROUTER_API_KEY", "OPENROUTER_BASE_URL"];
+
+/// Azure, as Pi knows it.
+pub(crate) const AZURE_OPENAI: &[&str] = &[
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_API_VERSION",
+    "AZURE_OPENAI_BASE_URL",
+    "AZURE_OPENAI_DEPLOYMENT_NAME_MAP",
+    "AZURE_OPENAI_RESOURCE_NAME",
+];
+
+/// Azure, as opencode knows it.
+pub(crate) const AZURE: &[&str] = &[
+    "AZURE_API_KEY",
+    "AZURE_COGNITIVE_SERVICES_API_KEY",
+    "AZURE_COGNITIVE_SERVICES_RESOURCE_NAME",
+    "AZURE_RESOURCE_NAME",
+];
+
+/// Services of models that opencode and Pi can use.
+pub(crate) const SERVICES: &[&str] = &[
+    "AI_GATEWAY_API_KEY",
+    "CEREBRAS_API_KEY",
+    "CLOUDFLARE_ACCOUNT_ID",
+    "CLOUDFLARE_API_KEY",
+    "CLOUDFLARE_API_TOKEN",
+    "CLOUDFLARE_GATEWAY_ID",
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "KIMI_API_KEY",
+    "MINIMAX_API_KEY",
+    "MISTRAL_API_KEY",
+    "NVIDIA_API_KEY",
+    "OPENCODE_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+    "ZAI_API_KEY",
+];

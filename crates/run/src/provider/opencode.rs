@@ -43,8 +43,11 @@ static HOME: HomeLayout = HomeLayout {
         model_variables::OPENAI,
         model_variables::GOOGLE,
         model_variables::OPENROUTER,
-        // Its own key, and what evalrig sets by default.
-        &["OPENCODE_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE"],
+        model_variables::AWS,
+        model_variables::AZURE,
+        model_variables::SERVICES,
+        // What evalrig sets by default.
+        &["OPENCODE_DISABLE_AUTOUPDATE"],
     ],
 };
 

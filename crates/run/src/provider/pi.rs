@@ -39,6 +39,9 @@ static HOME: HomeLayout = HomeLayout {
         model_variables::OPENAI,
         model_variables::GOOGLE,
         model_variables::OPENROUTER,
+        model_variables::AWS,
+        model_variables::AZURE_OPENAI,
+        model_variables::SERVICES,
     ],
 };
 
