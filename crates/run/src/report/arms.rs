@@ -16,7 +16,7 @@ use super::test_sample::Sample;
 use crate::results::{ComparedRounds, LookRecord, OutcomeCounts, PartialSum, Row, variant_name};
 
 pub use json::json;
-pub use phrase::{contracts, contrast, counts, skill_lines, usage};
+pub use phrase::{contracts, contrast, contrast_in_table, counts, skill_lines, usage};
 pub use skill_matrix::{SkillCell, SkillMatrix};
 
 /// At most this many arms are kept apart.
@@ -66,6 +66,8 @@ pub struct ArmFinding {
     pub contracts: OutcomeCounts,
     /// Against the baseline arm; `None` for the baseline arm, and without one.
     pub contrast: Option<Comparison>,
+    /// The arms that it is compared with: each suite has its own baseline arm.
+    pub bases: Vec<String>,
     pub skills: SkillMatrix,
 }
 
@@ -136,12 +138,24 @@ impl ArmTally {
                 shown_interval: arm.sample.shown_rate(),
                 usage: arm.usage,
                 contracts: arm.contracts,
+                bases: if contrast.is_some() { self.bases_of(name, arm) } else { Vec::new() },
                 contrast,
                 skills: arm.skills.clone(),
             })
             .collect();
         found.sort_by_key(|arm| !arm.is_baseline);
         found
+    }
+
+    /// The baseline arms of the suites that an arm runs in.
+    fn bases_of(&self, name: &str, arm: &ArmCases) -> Vec<String> {
+        let suites = arm.cases.iter().map(|case| case.suite.as_str());
+        let bases = suites.filter_map(|suite| self.baselines.get(suite));
+        let mut bases: BTreeSet<&String> = bases.collect();
+        if bases.is_empty() {
+            bases.extend(self.baselines.values());
+        }
+        bases.into_iter().filter(|base| *base != name).cloned().collect()
     }
 
     /// The looks at an arm. `None` if another arm was the baseline of the rounds.
@@ -333,6 +347,18 @@ mod tests {
         assert_eq!(delta("without"), None);
         assert!((delta("with").unwrap() - 0.75).abs() < 1e-9);
         assert!(delta("more").unwrap().abs() < 1e-9);
+        let said = |name: &str| {
+            let arm = found.iter().find(|arm| arm.name == name).unwrap();
+            (arm.bases.join(", "), contrast_in_table(arm, &found).unwrap_or_default())
+        };
+        let (bases, text) = said("more");
+        assert_eq!(bases, "with");
+        assert!(text.starts_with("against with: "), "{text}");
+        assert_eq!(said("with").0, "without");
+        assert_eq!(said("without"), Default::default());
+        let shown = json(&found);
+        let more = shown.as_array().unwrap().iter().find(|arm| arm["arm"] == "more").unwrap();
+        assert_eq!(more["comparison"]["base"], "with", "{more}");
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn push_arms(tally: &Tally, end: &ReportedRun, text: &mut String) {
     }
     text.push_str("\n| arm | tests | used | against the baseline arm |\n|---|---|---|---|\n");
     for arm in &arms {
-        let contrast = match arms::contrast(arm) {
+        let contrast = match arms::contrast_in_table(arm, &arms) {
             Some(contrast) => contrast,
             None => "baseline".to_owned(),
         };

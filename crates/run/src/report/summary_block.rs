@@ -198,7 +198,6 @@ impl SummaryBlock<'_> {
 
     /// The arms with their numbers, and what they say about the baseline arm.
     fn arms(&self, arms: &[ArmFinding], out: &mut dyn Write) -> io::Result<()> {
-        let Some(base) = arms.first() else { return Ok(()) };
         let names: Vec<String> =
             arms.iter().map(|arm| self.paint.cut(&text::line(&arm.name, 80), 24)).collect();
         let widest = names.iter().map(|name| wrap::width(name)).max().unwrap_or(0);
@@ -210,7 +209,7 @@ impl SummaryBlock<'_> {
                 self.table_row("", ("", widest), &text::line(&text, 500), out)?;
             }
             if let Some(text) = arms::contrast(arm) {
-                let text = format!("against `{}`: {text}", base.name);
+                let text = format!("against `{}`: {text}", arm.bases.join("`, `"));
                 self.table_row("", ("", widest), &text::line(&text, 500), out)?;
             }
         }

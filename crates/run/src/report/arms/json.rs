@@ -10,11 +10,10 @@ use crate::text::numbers::rounded;
 
 /// One entry per arm, the baseline first.
 pub fn json(arms: &[ArmFinding]) -> Value {
-    let base = arms.iter().find(|arm| arm.is_baseline).map_or("", |arm| &arm.name);
-    arms.iter().map(|arm| one(arm, base)).collect()
+    arms.iter().map(one).collect()
 }
 
-fn one(arm: &ArmFinding, base: &str) -> Value {
+fn one(arm: &ArmFinding) -> Value {
     let (kept, contracts) = arm.kept_contracts();
     let mut shown = json!({
         "arm": arm.name,
@@ -31,7 +30,7 @@ fn one(arm: &ArmFinding, base: &str) -> Value {
         "contracts": {"passed": kept, "judged": contracts},
     });
     if let Some(found) = &arm.contrast {
-        shown["comparison"] = comparison::json(base, &arm.name, found);
+        shown["comparison"] = comparison::json(&arm.bases.join(", "), &arm.name, found);
     }
     if arm.skills.is_shown() {
         shown["skillMatrix"] = matrix(&arm.skills);

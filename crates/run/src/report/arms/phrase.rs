@@ -66,6 +66,14 @@ pub fn contrast(arm: &ArmFinding) -> Option<String> {
     ))
 }
 
+/// As [`contrast`], with the name of the baseline arm where arms have different ones.
+pub fn contrast_in_table(arm: &ArmFinding, arms: &[ArmFinding]) -> Option<String> {
+    let text = contrast(arm)?;
+    let others = arms.iter().filter(|other| other.contrast.is_some());
+    let is_one = others.map(|other| &other.bases).all(|bases| *bases == arm.bases);
+    Some(if is_one { text } else { format!("against {}: {text}", arm.bases.join(", ")) })
+}
+
 /// `4 of 5 cases that want no skill pass`.
 pub fn contracts(arm: &ArmFinding) -> Option<String> {
     let (kept, all) = arm.kept_contracts();

@@ -13,10 +13,10 @@ pub fn document(found: &[ArmFinding]) -> Value {
     if found.is_empty() {
         return Value::Null;
     }
-    found.iter().map(one).collect()
+    found.iter().map(|arm| one(arm, found)).collect()
 }
 
-fn one(arm: &ArmFinding) -> Value {
+fn one(arm: &ArmFinding, all: &[ArmFinding]) -> Value {
     json!({
         "name": cut_text::text(&arm.name, NAME),
         "baseline": arm.is_baseline,
@@ -25,7 +25,7 @@ fn one(arm: &ArmFinding) -> Value {
         "used": arms::usage(arm),
         "contracts": arms::contracts(arm),
         "verdict": arm.contrast.as_ref().and_then(|found| found.suite.as_ref()).map(|suite| suite.judged.verdict.word()),
-        "contrast": arms::contrast(arm),
+        "contrast": arms::contrast_in_table(arm, all),
         "skills": arm.skills.is_shown().then(|| matrix(&arm.skills)),
     })
 }
