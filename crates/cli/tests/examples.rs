@@ -180,9 +180,17 @@ fn the_example_of_the_readme_runs_anywhere() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// Two of their tests call a skill that does not exist.
 #[test]
-fn the_suites_for_real_agents_are_clean() {
-    clean(&["scripts/e2e"]);
+fn the_suites_for_real_agents_miss_nothing_but_a_skill_on_purpose() {
+    let options = ["validate", "scripts/e2e", "-v", "--format", "concise", "--root", "."];
+    let output = evalrig(&project(), &options);
+    assert_eq!(output.status.code(), Some(0));
+    let report = stdout(&output);
+    let found: Vec<&str> = report.lines().filter(|line| line.contains("EVAL.yaml:")).collect();
+    assert_eq!(found.len(), 2, "{report}");
+    let is_known = |line: &&str| line.contains("unknown-skill") && line.contains("`csv-missing`");
+    assert!(found.iter().all(is_known), "{report}");
 }
 
 #[test]
