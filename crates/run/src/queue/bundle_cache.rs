@@ -1,5 +1,6 @@
-//! Bundles in the cache of a worker: a directory for each, and a lock beside it. Who writes files holds
-//! the lock alone, who uses them shares it, and what is locked is not removed.
+//! Bundles in the cache of a worker: a directory for each, and two locks beside it. A process that uses the
+//! bundle shares the first, so that nothing removes it; while it writes files it also holds the second. No
+//! process waits for another one's run.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +11,11 @@ use crate::disk::{Access, OpenFile, WritePath, open_to_append, remove_file, remo
 
 use super::manifest::is_hash;
 
+/// Shared while the bundle is used.
 const LOCK: &str = ".lock";
+
+/// Held by one process, while it writes files.
+const WRITING: &str = ".writing";
 
 /// Between two attempts to get a lock.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -23,12 +28,12 @@ pub(crate) struct CachedBundle {
 }
 
 impl CachedBundle {
-    /// Waits until no other process writes or removes the bundle.
-    pub(super) async fn lock_alone(cache: &Utf8Path, hash: &str) -> std::io::Result<Self> {
+    /// Waits while another process removes the bundle.
+    pub(super) async fn share(cache: &Utf8Path, hash: &str) -> std::io::Result<Self> {
         loop {
-            let path = lock_path(cache, hash);
+            let path = beside(cache, hash, LOCK);
             let lock = open_to_append(WritePath::inside(cache, &path), Access::Private)?;
-            while lock.try_lock().is_err() {
+            while lock.try_lock_shared().is_err() {
                 tokio::time::sleep(AGAIN).await;
             }
             if lock.is_at_its_path() {
@@ -37,12 +42,17 @@ impl CachedBundle {
         }
     }
 
-    /// Lets others use the bundle too. False if it may have been removed in between.
-    pub(super) async fn share(&self) -> bool {
-        while self.lock.try_lock_shared().is_err() {
+    /// Waits until no other process writes files of the bundle; none does until the result is dropped.
+    pub(super) async fn write_alone(&self) -> std::io::Result<OpenFile> {
+        let Some((cache, hash)) = self.directory.parent().zip(self.directory.file_name()) else {
+            return Err(std::io::ErrorKind::NotFound.into());
+        };
+        let path = beside(cache, hash, WRITING);
+        let lock = open_to_append(WritePath::inside(cache, &path), Access::Private)?;
+        while lock.try_lock().is_err() {
             tokio::time::sleep(AGAIN).await;
         }
-        self.lock.is_at_its_path()
+        Ok(lock)
     }
 
     /// Removes the bundle unless another process uses it.
@@ -58,7 +68,10 @@ impl CachedBundle {
 /// Removes bundles that no process uses, but for these.
 pub(super) fn remove_unused(cache: &Utf8Path, used: &BTreeSet<String>) {
     let entries = cache.read_dir_utf8().into_iter().flatten().flatten();
-    let hash_of = |name: &str| name.strip_suffix(LOCK).unwrap_or(name).to_owned();
+    let hash_of = |name: &str| {
+        let lock = name.strip_suffix(LOCK).or_else(|| name.strip_suffix(WRITING));
+        lock.unwrap_or(name).to_owned()
+    };
     let found: BTreeSet<String> = entries.map(|entry| hash_of(entry.file_name())).collect();
     for hash in found.difference(used).filter(|hash| is_hash(hash)) {
         remove_unlocked(cache, hash);
@@ -66,19 +79,20 @@ pub(super) fn remove_unused(cache: &Utf8Path, used: &BTreeSet<String>) {
 }
 
 fn remove_unlocked(cache: &Utf8Path, hash: &str) {
-    let path = lock_path(cache, hash);
+    let path = beside(cache, hash, LOCK);
     let Ok(lock) = open_to_append(WritePath::inside(cache, &path), Access::Private) else { return };
     if lock.try_lock().is_err() || !lock.is_at_its_path() {
         return;
     }
     // What stays is tried again at the next start.
     if remove_tree(&cache.join(hash)).is_ok() || !cache.join(hash).exists() {
+        let _ = remove_file(&beside(cache, hash, WRITING));
         let _ = remove_file(&path);
     }
 }
 
-fn lock_path(cache: &Utf8Path, hash: &str) -> Utf8PathBuf {
-    cache.join(format!("{hash}{LOCK}"))
+fn beside(cache: &Utf8Path, hash: &str, suffix: &str) -> Utf8PathBuf {
+    cache.join(format!("{hash}{suffix}"))
 }
 
 #[cfg(test)]
@@ -92,10 +106,10 @@ mod tests {
     }
 
     async fn bundle(cache: &Utf8Path, hash: &str) -> CachedBundle {
-        let bundle = CachedBundle::lock_alone(cache, hash).await.unwrap();
+        let bundle = CachedBundle::share(cache, hash).await.unwrap();
+        let _writing = bundle.write_alone().await.unwrap();
         create_directories(&bundle.directory, Access::Private).unwrap();
         std::fs::write(bundle.directory.join("file"), "x").unwrap();
-        assert!(bundle.share().await);
         bundle
     }
 
@@ -109,7 +123,7 @@ mod tests {
         drop(bundle(cache, &left).await);
         std::fs::write(cache.join("notes"), "mine").unwrap();
         remove_unused(cache, &BTreeSet::from([known.clone()]));
-        let both = |hash: &str| [hash.to_owned(), format!("{hash}{LOCK}")];
+        let both = |hash: &str| ["", LOCK, WRITING].map(|suffix| format!("{hash}{suffix}"));
         let mut expected: BTreeSet<String> =
             [both(&used), both(&known)].concat().into_iter().collect();
         expected.insert("notes".to_owned());
@@ -125,12 +139,12 @@ mod tests {
         let cache = Utf8Path::from_path(folder.path()).unwrap();
         let hash = "d".repeat(64);
         let held = bundle(cache, &hash).await;
-        let other = open_to_append(&lock_path(cache, &hash), Access::Private).unwrap();
-        other.try_lock_shared().unwrap();
+        // It waits for no one that has written its files, although they are still used.
+        let other = bundle(cache, &hash).await;
         held.remove();
         assert!(cache.join(&hash).join("file").exists());
         // One that was removed meanwhile is noticed.
-        std::fs::remove_file(lock_path(cache, &hash)).unwrap();
-        assert!(!other.is_at_its_path());
+        std::fs::remove_file(beside(cache, &hash, LOCK)).unwrap();
+        assert!(!other.lock.is_at_its_path());
     }
 }

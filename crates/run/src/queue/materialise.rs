@@ -34,17 +34,14 @@ pub(crate) async fn materialise(
     if !is_hash(hash) {
         return Err(QueueError::new("the entry of the run has no hash"));
     }
-    loop {
-        // One process at a time: others use what it has written.
-        let locked = CachedBundle::lock_alone(cache, hash).await;
-        let bundle = locked.map_err(|error| QueueError::of(&format!("lock `{cache}`"), error))?;
-        let made = create_own_directory(cache, hash);
-        made.map_err(|error| QueueError::of(&format!("write `{}`", bundle.directory), error))?;
-        write_bundle(store, manifest, &bundle.directory).await?;
-        if bundle.share().await {
-            return Ok(bundle);
-        }
-    }
+    let fail = |error| QueueError::of(&format!("lock `{cache}`"), error);
+    let bundle = CachedBundle::share(cache, hash).await.map_err(fail)?;
+    // One process at a time: others use what it has written.
+    let _writing = bundle.write_alone().await.map_err(fail)?;
+    let made = create_own_directory(cache, hash);
+    made.map_err(|error| QueueError::of(&format!("write `{}`", bundle.directory), error))?;
+    write_bundle(store, manifest, &bundle.directory).await?;
+    Ok(bundle)
 }
 
 async fn write_bundle(
