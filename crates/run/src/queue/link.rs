@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerInfo};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerInfo};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::Reach;
 
@@ -13,12 +13,13 @@ use crate::disk::read_whole;
 
 use super::address::ServerAddress;
 use super::error::QueueError;
+use super::worker::Say;
 
 /// The oldest server that has everything.
 const OLDEST: (u64, u64) = (2, 10);
 
 /// Time for one request to the server, and for its answer.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A credentials file has two short keys.
 const LARGEST_LOGIN: u64 = 64 * 1024;
@@ -47,7 +48,43 @@ pub(crate) struct QueueLink {
     pub(super) client: Client,
     pub(super) stream: Context,
     addresses: String,
-    is_connected: Arc<AtomicBool>,
+    state: Arc<LinkState>,
+}
+
+/// What the library has told of the connection since it was made.
+#[derive(Debug, Default)]
+struct LinkState {
+    is_lost: AtomicBool,
+    /// Whether the user knows that the server refuses the login.
+    is_refused: AtomicBool,
+}
+
+impl LinkState {
+    /// Returns what the user should know.
+    fn hear(&self, event: &Event) -> Option<&'static str> {
+        match event {
+            Event::Connected => {
+                self.is_refused.store(false, Ordering::Relaxed);
+                let was_lost = self.is_lost.swap(false, Ordering::Relaxed);
+                was_lost.then_some("connected to the server again")
+            }
+            Event::Disconnected | Event::Closed => {
+                let was_lost = self.is_lost.swap(true, Ordering::Relaxed);
+                (!was_lost).then_some("lost the connection to the server; trying again")
+            }
+            Event::ClientError(ClientError::Other(text)) if is_refusal(text) => {
+                let was_refused = self.is_refused.swap(true, Ordering::Relaxed);
+                (!was_refused).then_some("the server refuses the login now; trying again")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The library gives this reason as a text.
+fn is_refusal(text: &str) -> bool {
+    let kinds = [ConnectErrorKind::AuthorizationViolation, ConnectErrorKind::Authentication];
+    kinds.iter().any(|kind| text == kind.to_string())
 }
 
 impl std::fmt::Debug for QueueLink {
@@ -59,11 +96,20 @@ impl std::fmt::Debug for QueueLink {
 impl QueueLink {
     /// `name` is shown by the tools of the server.
     pub(crate) async fn connect(server: &QueueServer, name: &str) -> Result<Self, QueueError> {
+        Self::connect_and_say(server, name, Arc::new(|_| {})).await
+    }
+
+    /// As [`Self::connect`]; `say` gets a line when the connection is lost, refused or back.
+    pub(crate) async fn connect_and_say(
+        server: &QueueServer,
+        name: &str,
+        say: Say,
+    ) -> Result<Self, QueueError> {
         let addresses = ServerAddress::parse_list(&server.addresses)?;
         let is_exposed = !addresses.iter().all(ServerAddress::is_loopback) && !server.is_insecure;
         let demands_tls = is_exposed || addresses.iter().any(|one| one.demands_tls);
-        let is_connected = Arc::new(AtomicBool::new(true));
-        let seen = Arc::clone(&is_connected);
+        let state = Arc::new(LinkState::default());
+        let seen = Arc::clone(&state);
         // reqwest uses the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let options = login(server)?
@@ -78,10 +124,8 @@ impl QueueLink {
                 (Duration::from_millis(50) * step.min(1000)).min(MOST_DELAY)
             })
             .event_callback(move |event| {
-                match event {
-                    Event::Connected => seen.store(true, Ordering::Relaxed),
-                    Event::Disconnected | Event::Closed => seen.store(false, Ordering::Relaxed),
-                    _ => {}
+                if let Some(text) = seen.hear(&event) {
+                    say(text.to_owned());
                 }
                 std::future::ready(())
             });
@@ -96,7 +140,7 @@ impl QueueLink {
             .timeout(REQUEST_TIMEOUT)
             .ack_timeout(REQUEST_TIMEOUT)
             .build(client.clone());
-        Ok(Self { client, stream, addresses: urls.join(","), is_connected })
+        Ok(Self { client, stream, addresses: urls.join(","), state })
     }
 
     /// The option that leads to this server, for commands that are suggested.
@@ -105,7 +149,7 @@ impl QueueLink {
     }
 
     pub(super) fn is_connected(&self) -> bool {
-        self.is_connected.load(Ordering::Relaxed)
+        !self.state.is_lost.load(Ordering::Relaxed)
     }
 
     /// Waits until everything is sent.
@@ -205,6 +249,28 @@ fn check_server(info: &ServerInfo, is_exposed: bool) -> Result<(), QueueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_change_of_the_connection_is_said_once() {
+        let state = LinkState::default();
+        let refused = || Event::ClientError(ClientError::Other("authorization violation".into()));
+        let mut said = Vec::new();
+        for event in [
+            Event::Connected,
+            Event::Disconnected,
+            Event::ClientError(ClientError::Other("IO error".to_owned())),
+            refused(),
+            refused(),
+            Event::Closed,
+            Event::Connected,
+            Event::Disconnected,
+        ] {
+            said.extend(state.hear(&event));
+        }
+        let words: Vec<&str> = said.iter().filter_map(|text| text.split(' ').next()).collect();
+        assert_eq!(words, ["lost", "the", "connected", "lost"]);
+        assert!(said[1].contains("refuses the login"), "{said:?}");
+    }
 
     fn info(version: &str, auth_required: bool) -> ServerInfo {
         ServerInfo {

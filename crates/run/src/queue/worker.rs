@@ -2,6 +2,7 @@
 //! asked to end.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ use super::bundle_cache::remove_unused;
 use super::control_state::ControlState;
 use super::error::QueueError;
 use super::health::serve_health;
-use super::link::QueueLink;
+use super::link::{QueueLink, REQUEST_TIMEOUT};
 use super::names::{RunName, STATE_KEY, WORKER_KEYS, key_token};
 use super::publisher::WarningSink;
 use super::rate_store::KeyValueStores;
@@ -38,6 +39,12 @@ const CHANGED_SIGN: Duration = Duration::from_secs(1);
 
 /// Between two attempts while the server cannot be reached.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// Between two looks whether the server is away while the worker is to end.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Longest wait for the server at the end.
+const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Between two attempts to get the files of a run.
 const OPEN_AGAIN: Duration = Duration::from_secs(5);
@@ -57,6 +64,8 @@ pub type Say = Arc<dyn Fn(String) + Send + Sync>;
 pub(crate) struct QueueWorker {
     link: QueueLink,
     settings: WorkerSettings,
+    /// The key of its signs, in the control bucket of every run.
+    sign_key: String,
     context: ServingContext,
     counts: Arc<WorkerState>,
     runs: Arc<ServedRuns>,
@@ -111,7 +120,8 @@ impl QueueWorker {
             warn: WarningSink(Arc::clone(&say)),
         };
         let counts = Arc::new(WorkerState::new(settings.slots));
-        Ok(Self { link, settings, context, counts, runs: Arc::default(), say })
+        let sign_key = sign_key(&settings.name);
+        Ok(Self { link, settings, sign_key, context, counts, runs: Arc::default(), say })
     }
 
     /// Serves until it is asked to end, and what runs then has ended.
@@ -138,11 +148,16 @@ impl QueueWorker {
         ));
         background.spawn(give_signs(
             self.settings.name.clone(),
+            self.sign_key.clone(),
             Arc::clone(&self.runs),
             Arc::clone(&self.counts),
         ));
         let mut tasks = JoinSet::new();
-        self.take_cases(cancel, &mut tasks).await;
+        tokio::select! {
+            () = self.take_cases(cancel, &mut tasks) => {}
+            // What was asked of the server has no answer.
+            () = self.is_to_end_without_server(cancel) => {}
+        }
         self.counts.is_draining.store(true, Ordering::SeqCst);
         if !tasks.is_empty() {
             (self.say)("finishing running cases".to_owned());
@@ -150,15 +165,35 @@ impl QueueWorker {
         while tasks.join_next().await.is_some() {}
         background.shutdown().await;
         self.runs.wait_for_ended().await;
+        self.leave().await;
+        Ok(())
+    }
+
+    async fn is_to_end_without_server(&self, cancel: &Cancel) {
+        cancel.wait_for_first().await;
+        while self.link.is_connected() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Ends what is left of runs here, and takes the signs of this worker away. A server that is away forgets
+    /// them by itself.
+    async fn leave(&self) {
         let runs: Vec<Arc<WorkerRun>> = locked(&self.runs.all).values().cloned().collect();
-        for run in runs {
+        for run in &runs {
             for warning in run.finish().await {
                 (self.say)(format!("warning: {warning}"));
             }
-            let _ = run.queue.control.delete(sign_key(&self.settings.name)).await;
         }
-        self.link.flush().await;
-        Ok(())
+        let farewell = async {
+            for run in &runs {
+                let _ = run.queue.control.delete(&self.sign_key).await;
+            }
+            self.link.flush().await;
+        };
+        if self.link.is_connected() {
+            let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        }
     }
 
     async fn take_cases(&self, cancel: &Cancel, tasks: &mut JoinSet<()>) {
@@ -174,7 +209,9 @@ impl QueueWorker {
             if cancel.is_asked() {
                 return;
             }
-            if let Some(pause) = self.counts.disk.pause(Instant::now()) {
+            // A request that waits for the server would be answered when nothing waits for it any more.
+            let away = Some(AGAIN).filter(|_| !self.link.is_connected());
+            if let Some(pause) = away.or_else(|| self.counts.disk.pause(Instant::now())) {
                 drop(permit);
                 tokio::select! {
                     () = tokio::time::sleep(pause) => continue,
@@ -234,7 +271,9 @@ impl QueueWorker {
     ) -> bool {
         let (class, consumer) = &place.run.consumers[place.at];
         let asked = (Instant::now(), SystemTime::now());
-        // A request is never given up before its end: what it brings would be lost until its lease ends.
+        // A request is not given up before its end: what it brings would be lost until its lease ends. One without
+        // an answer was lost with the connection.
+        let most = wait.unwrap_or_default() + REQUEST_TIMEOUT;
         let batch = match wait {
             None => consumer.fetch().max_messages(permits.len()).messages().await,
             Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
@@ -244,7 +283,7 @@ impl QueueWorker {
             return false;
         };
         let mut has_taken = false;
-        while let Some(message) = batch.next().await {
+        while let Ok(Some(message)) = tokio::time::timeout(most, batch.next()).await {
             let Ok(message) = message else { break };
             // As many as were asked for.
             let permit = permits.pop();
@@ -394,13 +433,14 @@ fn say_served(run: &WorkerRun, say: &Say) {
     }
 }
 
+/// The random end keeps workers apart whose names are the same as part of a key.
 fn sign_key(name: &str) -> String {
-    format!("{WORKER_KEYS}{}", key_token(name))
+    let random = RandomState::new().hash_one(SystemTime::now());
+    format!("{WORKER_KEYS}{}-{random:016x}", key_token(name))
 }
 
 /// Tells each run that this worker is there, and what it does.
-async fn give_signs(name: String, runs: Arc<ServedRuns>, counts: Arc<WorkerState>) {
-    let key = sign_key(&name);
+async fn give_signs(name: String, key: String, runs: Arc<ServedRuns>, counts: Arc<WorkerState>) {
     let mut given = BTreeMap::new();
     loop {
         let served: Vec<(RunName, Arc<WorkerRun>)> =
@@ -424,5 +464,17 @@ async fn give_signs(name: String, runs: Arc<ServedRuns>, counts: Arc<WorkerState
             () = runs.changed.notified() => {}
             () = tokio::time::sleep(CHANGED_SIGN) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_with_names_that_look_the_same_have_keys_of_their_own() {
+        let keys = ["pod.1", "pod_1", "pod.1"].map(sign_key);
+        assert!(keys.iter().all(|key| key.starts_with("worker.pod_1-")), "{keys:?}");
+        assert!(keys[0] != keys[1] && keys[0] != keys[2] && keys[1] != keys[2], "{keys:?}");
     }
 }

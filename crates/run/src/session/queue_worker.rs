@@ -89,7 +89,8 @@ pub fn run_worker(spec: WorkerSpec, say: Say) -> Result<(), SessionError> {
     adopt_orphans();
     stop_on_signals(Arc::clone(&cancel), Arc::new(|_| {}));
     let served = runtime.block_on(async {
-        let link = QueueLink::connect(&spec.server, &format!("evalrig worker {name}")).await?;
+        let shown = format!("evalrig worker {name}");
+        let link = QueueLink::connect_and_say(&spec.server, &shown, Arc::clone(&say)).await?;
         let worker = QueueWorker::new(link, settings, Arc::new(loader), Arc::clone(&say)).await?;
         say(format!("worker {name} is waiting for runs"));
         worker.run(&cancel).await
