@@ -1,17 +1,29 @@
 //! Whether requests may still be sent for a case. A case that came from a queue may have become another
-//! worker's while this one waited for a rate, for a retry, or because the process was stopped.
+//! worker's while this one waited for a rate, for a retry, or because the process was stopped. One that has
+//! asked nothing yet need not be asked here either.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use evalrig_core::model::{Fault, FaultKind, Stage};
 
 use crate::agent::{Agent, Pending, Request};
 
+/// Between two looks whether a case that waits may still be asked.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Whether a request was sent for a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SentSoFar {
+    Nothing,
+    Something,
+}
+
 /// Asked right before every request.
 pub(crate) struct AskGuard<'a> {
-    may_ask: &'a (dyn Fn() -> bool + Send + Sync),
+    may_ask: &'a (dyn Fn(SentSoFar) -> bool + Send + Sync),
+    has_sent: AtomicBool,
     has_refused: AtomicBool,
 }
 
@@ -23,8 +35,15 @@ impl fmt::Debug for AskGuard<'_> {
 
 impl<'a> AskGuard<'a> {
     #[cfg_attr(not(any(feature = "queue", test)), allow(dead_code, reason = "for queues"))]
-    pub(crate) fn new(may_ask: &'a (dyn Fn() -> bool + Send + Sync)) -> Self {
-        Self { may_ask, has_refused: AtomicBool::new(false) }
+    pub(crate) fn new(may_ask: &'a (dyn Fn(SentSoFar) -> bool + Send + Sync)) -> Self {
+        let (has_sent, has_refused) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { may_ask, has_sent, has_refused }
+    }
+
+    /// For the next case, nothing was sent yet.
+    #[cfg_attr(not(any(feature = "queue", test)), allow(dead_code, reason = "for queues"))]
+    pub(crate) fn begin_case(&self) {
+        self.has_sent.store(false, Ordering::SeqCst);
     }
 
     /// Whether a request was not sent: the case has no result here.
@@ -33,13 +52,39 @@ impl<'a> AskGuard<'a> {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        if (self.may_ask)() {
+        let sent = match self.has_sent.load(Ordering::SeqCst) {
+            true => SentSoFar::Something,
+            false => SentSoFar::Nothing,
+        };
+        if (self.may_ask)(sent) {
             return Ok(());
         }
         self.has_refused.store(true, Ordering::SeqCst);
         let message = "the case is not this worker's any more";
         Err(Fault::new(Stage::Queue, FaultKind::LostWorker, message))
     }
+
+    /// Returns once nothing may be sent any more. Never returns after a request was sent.
+    async fn wait_until_refused(&self) -> Fault {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if self.has_sent.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            if let Err(fault) = self.check() {
+                return fault;
+            }
+        }
+    }
+}
+
+/// What comes after the guard has allowed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guarded {
+    /// The request itself.
+    Request,
+    /// Something before it, such as a workspace.
+    Preparation,
 }
 
 /// An agent that is called only while the guard allows it.
@@ -47,13 +92,39 @@ impl<'a> AskGuard<'a> {
 pub(super) struct GuardedAgent<'a> {
     pub(super) agent: &'a dyn Agent,
     pub(super) guard: &'a AskGuard<'a>,
+    pub(super) guarded: Guarded,
 }
 
 impl Agent for GuardedAgent<'_> {
     fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
         Box::pin(async move {
             self.guard.check()?;
+            if self.guarded == Guarded::Request {
+                self.guard.has_sent.store(true, Ordering::SeqCst);
+            }
             self.agent.answer(request).await
+        })
+    }
+
+    fn elapsed_ms(&self, begun: Instant) -> Option<u64> {
+        self.agent.elapsed_ms(begun)
+    }
+}
+
+/// An agent that waits before it sends a request. The wait ends when the guard refuses.
+#[derive(Debug)]
+pub(super) struct WaitingAgent<'a> {
+    pub(super) agent: &'a dyn Agent,
+    pub(super) guard: &'a AskGuard<'a>,
+}
+
+impl Agent for WaitingAgent<'_> {
+    fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+        Box::pin(async move {
+            tokio::select! {
+                answered = self.agent.answer(request) => answered,
+                fault = self.guard.wait_until_refused() => Err(fault.into()),
+            }
         })
     }
 
@@ -87,10 +158,8 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn nothing_is_asked_after_a_wait_in_which_the_case_was_lost() {
-        let files = MemoryFiles::new();
-        let request = Request {
+    fn request(files: &MemoryFiles) -> Request<'_> {
+        Request {
             purpose: Purpose::Case,
             suite: "demo",
             test_id: "t",
@@ -101,7 +170,7 @@ mod tests {
             config: None,
             timeout: Duration::from_secs(1),
             attachments: FilesMode::Inline,
-            files: &files,
+            files,
             scratch: "/tmp".into(),
             home: None,
             env: &[],
@@ -109,14 +178,54 @@ mod tests {
             confinement: None,
             stop: None,
             conversation: None,
-        };
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_asked_after_a_wait_in_which_the_case_was_lost() {
+        let files = MemoryFiles::new();
         let busy = BusyAgent::default();
-        let may_ask = || busy.0.load(Ordering::SeqCst) < 2;
+        let may_ask = |_| busy.0.load(Ordering::SeqCst) < 2;
         let guard = AskGuard::new(&may_ask);
-        let agent = GuardedAgent { agent: &busy, guard: &guard };
-        let (answered, attempts) = retry::attempts(&agent, &request, 9, |_| {}).await;
+        let agent = GuardedAgent { agent: &busy, guard: &guard, guarded: Guarded::Request };
+        let (answered, attempts) = retry::attempts(&agent, &request(&files), 9, |_| {}).await;
         assert_eq!(answered.unwrap_err().fault.kind, FaultKind::LostWorker);
         assert!(guard.has_refused());
         assert_eq!((busy.0.load(Ordering::SeqCst), attempts), (2, 3));
+    }
+
+    /// Sends its request after an hour.
+    #[derive(Debug)]
+    struct SlowLine<'a>(&'a dyn Agent);
+
+    impl Agent for SlowLine<'_> {
+        fn answer<'a>(&'a self, request: &'a Request<'a>) -> Pending<'a> {
+            Box::pin(async move {
+                tokio::time::sleep(Duration::from_secs(3600)).await;
+                self.0.answer(request).await
+            })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_that_waits_in_line_is_left_and_one_that_has_asked_is_not() {
+        let files = MemoryFiles::new();
+        for (has_asked, calls) in [(false, 0), (true, 1)] {
+            let busy = BusyAgent::default();
+            let is_draining = AtomicBool::new(false);
+            let may_ask =
+                |sent| sent == SentSoFar::Something || !is_draining.load(Ordering::SeqCst);
+            let guard = AskGuard::new(&may_ask);
+            guard.has_sent.store(has_asked, Ordering::SeqCst);
+            let agent = GuardedAgent { agent: &busy, guard: &guard, guarded: Guarded::Request };
+            let line = SlowLine(&agent);
+            let agent = WaitingAgent { agent: &line, guard: &guard };
+            is_draining.store(true, Ordering::SeqCst);
+            assert!(agent.answer(&request(&files)).await.is_err());
+            assert_eq!(busy.0.load(Ordering::SeqCst), calls);
+            assert_eq!(guard.has_refused(), !has_asked);
+            guard.begin_case();
+            assert_eq!(guard.check().is_err(), true);
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::setting::{Common, ConnectContext, FilesMode, SandboxName, Setting, un
 use crate::target::Target;
 use crate::text::hex;
 
-use super::ask_guard::{AskGuard, GuardedAgent};
+use super::ask_guard::{AskGuard, Guarded, GuardedAgent, WaitingAgent};
 use super::case_workspace::AttemptWorkspaces;
 use super::retry::{self, Retrying};
 use crate::agent::clean_home::{UserEnvironment, login_secrets};
@@ -287,15 +287,20 @@ impl ConnectedTarget {
             ..*request
         };
         let retries = limits.retries.unwrap_or(self.retries);
-        // The guard is asked twice: before a rate is drawn on and a workspace is made, and after that.
-        let guarded = |agent| limits.guard.map(|guard| GuardedAgent { agent, guard });
-        let inner = guarded(&*self.agent);
+        // The guard is asked before a rate is drawn on and a workspace is made, after that, and while the rate
+        // makes the case wait.
+        let guarded =
+            |agent, guarded| limits.guard.map(|guard| GuardedAgent { agent, guard, guarded });
+        let inner = guarded(&*self.agent, Guarded::Request);
         let agent = inner.as_ref().map_or(&*self.agent, |inner| inner as &dyn Agent);
         let limited = self.bucket.as_ref().map(|bucket| LimitedAgent { agent, bucket });
+        let waiting = limited.as_ref().zip(limits.guard);
+        let waiting = waiting.map(|(agent, guard)| WaitingAgent { agent, guard });
         let agent = limited.as_ref().map_or(agent, |limited| limited as &dyn Agent);
+        let agent = waiting.as_ref().map_or(agent, |waiting| waiting as &dyn Agent);
         let placed = workspaces.map(|workspaces| workspaces.around(agent));
         let agent = placed.as_ref().map_or(agent, |placed| placed as &dyn Agent);
-        let outer = guarded(agent);
+        let outer = guarded(agent, Guarded::Preparation);
         let agent = outer.as_ref().map_or(agent, |outer| outer as &dyn Agent);
         let (asked, attempts) = retry::attempts(agent, &request, retries, again).await;
         let asked = match asked {

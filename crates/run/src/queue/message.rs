@@ -106,6 +106,9 @@ pub(super) struct WorkerSign {
     pub(super) starts_cases: bool,
     /// The classes that it takes cases of.
     pub(super) classes: Vec<usize>,
+    /// The classes of the chains that it has.
+    #[serde(default)]
+    pub(super) held: Vec<usize>,
     /// Ids of some tests that run.
     pub(super) tests: Vec<String>,
     /// Why its rows wait.

@@ -76,9 +76,15 @@ impl WorkerWatch {
         }
     }
 
-    /// The classes that some worker takes cases of.
+    /// The classes that some worker takes cases of, or has a chain of: one that drains finishes its cases.
     pub(super) fn classes(&self) -> BTreeSet<usize> {
-        self.workers.values().flat_map(|(sign, _)| sign.classes.iter().copied()).collect()
+        let signs = self.workers.values().map(|(sign, _)| sign);
+        signs.flat_map(|sign| sign.classes.iter().chain(&sign.held).copied()).collect()
+    }
+
+    /// Workers are looked for anew: signs may have been lost with the connection.
+    pub(super) fn watch_again(&mut self) {
+        (self.watch, self.opened) = (None, None);
     }
 
     /// Whether no worker says that it runs something.

@@ -1,7 +1,7 @@
 //! A run as a worker serves it: its bundle on disk, the classes of cases that can run here, and the life
 //! of a chain from lease to row.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,7 +16,7 @@ use evalrig_core::secrets::Secrets;
 use tokio::sync::{RwLock, watch};
 
 use crate::disk::remove_tree;
-use crate::execute::{AskGuard, ChainRunner, GivenChain, Job, NoRow, RowSink};
+use crate::execute::{AskGuard, ChainRunner, GivenChain, Job, NoRow, RowSink, SentSoFar};
 use crate::lock::locked;
 use crate::rate::BucketStores;
 use crate::results::Row;
@@ -95,10 +95,18 @@ pub(super) struct WorkerRun {
     /// By suite, the index of each test.
     tests: Vec<HashMap<String, usize>>,
     done: AtomicU64,
-    /// Of running cases.
-    running: Mutex<BTreeMap<u64, String>>,
+    /// Chains whose lease this worker has.
+    leased: Mutex<BTreeMap<u64, LeasedChain>>,
     next: AtomicU64,
     warn: WarningSink,
+}
+
+/// A chain that this worker has.
+#[derive(Debug)]
+struct LeasedChain {
+    class: usize,
+    /// The case that runs.
+    test: Option<String>,
 }
 
 /// What all runs of a worker share.
@@ -174,7 +182,7 @@ impl WorkerRun {
             publisher,
             tests,
             done: AtomicU64::new(0),
-            running: Mutex::default(),
+            leased: Mutex::default(),
             next: AtomicU64::new(0),
             warn,
         })
@@ -218,16 +226,19 @@ impl WorkerRun {
     }
 
     pub(super) fn sign(&self, name: &str, counts: &WorkerState) -> WorkerSign {
-        let running = locked(&self.running);
+        let leased = locked(&self.leased);
         let classes = self.consumers.iter().map(|(class, _)| *class);
+        let held: BTreeSet<usize> = leased.values().map(|chain| chain.class).collect();
+        let tests = leased.values().filter_map(|chain| chain.test.clone());
         WorkerSign {
             name: name.to_owned(),
             slots: counts.slots,
-            running: running.len(),
+            running: leased.len(),
             done: self.done.load(Ordering::Relaxed),
             starts_cases: self.takes_cases() && !counts.is_draining(),
             classes: if counts.is_ready() { classes.collect() } else { Vec::new() },
-            tests: running.values().take(NAMED_TESTS).cloned().collect(),
+            held: held.into_iter().collect(),
+            tests: tests.take(NAMED_TESTS).collect(),
             trouble: self.publisher.trouble(),
         }
     }
@@ -254,12 +265,13 @@ impl WorkerRun {
         let mut state = self.state.clone();
         let abandoned = state.wait_for(|state| *state == ControlState::Abandoned);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        locked(&self.leased).insert(number, LeasedChain { class, test: None });
         let end = tokio::select! {
             end = self.run_message(&message, delivered, &lease, number, counts) => end,
             _ = abandoned => ChainEnd::Left,
         };
         self.acknowledge(&message, end, counts).await;
-        locked(&self.running).remove(&number);
+        locked(&self.leased).remove(&number);
     }
 
     async fn acknowledge(&self, message: &Message, end: ChainEnd, counts: &WorkerState) {
@@ -361,7 +373,10 @@ impl WorkerRun {
         // A session went with its worker: the conversation begins again, and its rows come together.
         let suite = &self.runner.job().suites[given.suite].job;
         let is_session = suite.is_one_session(&given.cases);
-        let may_ask = || lease.is_held() && !self.is_over();
+        let may_ask = |sent| {
+            let is_left = sent == SentSoFar::Nothing && counts.is_draining();
+            lease.is_held() && !self.is_over() && !is_left
+        };
         let guard = AskGuard::new(&may_ask);
         let mut running = self.runner.start(given, &guard);
         let mut held = Vec::new();
@@ -380,9 +395,19 @@ impl WorkerRun {
                 let is_published = self.publish(&mut held, counts).await;
                 return if is_published { ChainEnd::Left } else { ChainEnd::Lost };
             }
-            locked(&self.running).insert(number, case.test.clone());
+            if let Some(chain) = locked(&self.leased).get_mut(&number) {
+                chain.test = Some(case.test.clone());
+            }
+            if !is_session {
+                guard.begin_case();
+            }
             let row = match running.run_next().await {
                 Ok(row) => row,
+                // Nothing was asked: another worker may have it at once.
+                Err(NoRow::Lost) if lease.is_held() && !self.is_over() => {
+                    running.end().await;
+                    return ChainEnd::Left;
+                }
                 Err(NoRow::Lost) => return ChainEnd::Lost,
                 Err(NoRow::DiskFull(reason)) => return ChainEnd::DiskFull(reason),
                 Err(NoRow::Unable(reason)) => return ChainEnd::GivenBack(reason),
