@@ -13,6 +13,7 @@ use crate::event::Event;
 use crate::execute::{CollectionEnd, RowIntake};
 use crate::results::CaseKey;
 
+use super::contact::WorkerContact;
 use super::control_state::ControlState;
 use super::coordinator::{Coordinator, ServerAnswer};
 use super::open_cases::OpenCases;
@@ -54,6 +55,9 @@ pub(super) struct Collection<'a> {
     stopped: Option<Instant>,
     last_question: Instant,
     last_probe: Instant,
+    contact: WorkerContact,
+    /// Whether there was a connection at the last look.
+    was_connected: bool,
     /// Whether the server stored nothing when it was last asked to.
     is_full: bool,
     /// Questions in a row to which the server had nothing.
@@ -80,6 +84,8 @@ impl<'a> Collection<'a> {
             stopped: None,
             last_question: Instant::now(),
             last_probe: Instant::now(),
+            contact: WorkerContact::new(Instant::now()),
+            was_connected: true,
             is_full: false,
             empty: 0,
         }
@@ -208,11 +214,19 @@ impl<'a> Collection<'a> {
         }
     }
 
-    /// Tells the user when the server stores nothing. Cases do not lose patience meanwhile: signs of workers are not
-    /// stored either.
+    /// Tells the user when the server is away, or stores nothing. Cases do not lose patience meanwhile: signs of
+    /// workers do not come then.
     async fn try_server(&mut self) {
+        let is_connected = self.coordinator.is_connected();
+        if is_connected && !self.was_connected {
+            self.workers.watch_again();
+        } else if !is_connected && self.was_connected {
+            let text = "the connection to the server is lost; cases wait until it is back";
+            self.intake.tell(Event::Warning(text.to_owned()));
+        }
+        self.was_connected = is_connected;
         let quiet = self.last_message.elapsed().min(self.last_probe.elapsed());
-        if quiet >= QUIET && self.coordinator.is_connected() {
+        if quiet >= QUIET && is_connected {
             self.last_probe = Instant::now();
             let stored = self.coordinator.try_store().await;
             if let (false, Err(reason)) = (self.is_full, &stored) {
@@ -221,7 +235,8 @@ impl<'a> Collection<'a> {
             }
             self.is_full = stored.is_err();
         }
-        if self.is_full {
+        let is_reachable = self.coordinator.is_connected() && !self.is_full;
+        if !self.contact.has_heard_all(Instant::now(), is_reachable) {
             self.classes.wait();
         }
     }

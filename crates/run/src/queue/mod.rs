@@ -14,6 +14,7 @@ mod bundle_cache;
 mod chain_sending;
 mod check;
 mod collection;
+mod contact;
 mod control_state;
 mod coordinator;
 mod error;
