@@ -74,12 +74,23 @@ impl Nats {
 
     /// Kills the server, and starts it again at the same address with what it has stored.
     pub fn restart(&mut self) {
+        self.stop();
+        self.start_again("");
+    }
+
+    /// Kills the server.
+    pub fn stop(&mut self) {
         self.child.kill().expect("a child");
         self.child.wait().expect("a child");
+    }
+
+    /// Starts a server that was stopped, with more lines in its configuration.
+    pub fn start_again(&mut self, config: &str) {
         let path = self.directory.path().join("config");
-        let config = fs::read_to_string(&path).expect("a file");
+        let known = fs::read_to_string(&path).expect("a file");
         let address = format!("127.0.0.1:{}", self.port);
-        fs::write(&path, config.replace("127.0.0.1:-1", &address)).expect("a file");
+        let text = known.replace("127.0.0.1:-1", &address) + config;
+        fs::write(&path, text).expect("a file");
         self.child = spawn(&self.program, self.directory.path());
         let is_there = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();
         wait_until("nats-server", is_there);
