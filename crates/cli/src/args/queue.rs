@@ -9,6 +9,35 @@ use super::LOADING;
 
 const QUEUE: &str = "Queue";
 
+/// What a run on the server has decided already.
+const OF_THE_RUN: &[&str] = &[
+    "paths",
+    "resume",
+    "failed",
+    "rounds",
+    "target",
+    "arm",
+    "baseline_arm",
+    "filter",
+    "tag",
+    "trials",
+    "sample",
+    "shard",
+    "seed",
+    "sandbox",
+    "timeout",
+    "retries",
+    "judge",
+    "skip_judges",
+    "judge_criteria",
+    "pass",
+    "borderline",
+    "targets",
+    "replicas",
+    "lease",
+    "queue_patience",
+];
+
 /// Where the server is and how to log in.
 #[derive(Debug, Clone, Args)]
 pub struct QueueLogin {
@@ -32,8 +61,8 @@ pub struct Queueing {
     /// Return once every case is on the server; --attach follows the run.
     #[arg(long, requires = "queue", conflicts_with_all = ["attach", "resume", "rounds"], help_heading = QUEUE)]
     pub detach: bool,
-    /// Follow a run that is on the server, with its suites and options.
-    #[arg(long, value_name = "RUN", requires = "queue", conflicts_with_all = ["paths", "resume", "failed", "rounds"], help_heading = QUEUE)]
+    /// Follow a run that is on the server, with its suites and options. Ctrl-C leaves it to go on.
+    #[arg(long, value_name = "RUN", requires = "queue", conflicts_with_all = OF_THE_RUN, help_heading = QUEUE)]
     pub attach: Option<String>,
     /// Copies of everything on the server, for a cluster.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "queue", help_heading = QUEUE)]

@@ -28,8 +28,8 @@ const QUESTION: Duration = Duration::from_secs(1);
 /// How often in a row the server must have nothing before cases count as lost.
 const EMPTY_LOOKS: u32 = 3;
 
-/// Without a row for this long, and then as often, the server is asked to store something.
-const QUIET: Duration = Duration::from_secs(5);
+/// How often the server is asked to store something: that this process takes rows.
+const SIGN: Duration = Duration::from_secs(5);
 
 /// Between two attempts to read rows while the server cannot be reached.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -53,8 +53,10 @@ pub(super) struct Collection<'a> {
     unread: Option<(u64, Instant)>,
     /// Since when no case is started any more.
     stopped: Option<Instant>,
+    /// Why, if others have decided it.
+    stopped_elsewhere: Option<String>,
     last_question: Instant,
-    last_probe: Instant,
+    last_probe: Option<Instant>,
     contact: WorkerContact,
     /// Whether there was a connection at the last look.
     was_connected: bool,
@@ -82,8 +84,9 @@ impl<'a> Collection<'a> {
             last_message: Instant::now(),
             unread: None,
             stopped: None,
+            stopped_elsewhere: None,
             last_question: Instant::now(),
-            last_probe: Instant::now(),
+            last_probe: None,
             contact: WorkerContact::new(Instant::now()),
             was_connected: true,
             is_full: false,
@@ -111,9 +114,11 @@ impl<'a> Collection<'a> {
                 break;
             }
         }
-        if self.stopped.is_some() && !self.open.is_empty() && !self.intake.is_stopped() {
-            let run = self.coordinator.name().as_str();
-            self.intake.end_elsewhere(format!("run {run} was cancelled"));
+        if let Some(reason) = self.stopped_elsewhere.take()
+            && !self.open.is_empty()
+            && !self.intake.is_stopped()
+        {
+            self.intake.end_elsewhere(reason);
         }
         self.workers.end(self.intake);
         self.end().await;
@@ -198,6 +203,9 @@ impl<'a> Collection<'a> {
         self.classes.served(self.workers.classes());
         self.try_server().await;
         self.give_up_unserved().await;
+        if self.is_left() {
+            return true;
+        }
         if self.intake.cancel().is_asked_twice() {
             self.coordinator.put_state(ControlState::Abandoned).await;
             return true;
@@ -214,6 +222,12 @@ impl<'a> Collection<'a> {
         }
     }
 
+    /// Whether the user has asked a process to end that only follows the run.
+    fn is_left(&self) -> bool {
+        let is_asked = self.intake.cancel().is_asked();
+        self.coordinator.is_follower() && is_asked && self.stopped.is_none()
+    }
+
     /// Tells the user when the server is away, or stores nothing. Cases do not lose patience meanwhile: signs of
     /// workers do not come then.
     async fn try_server(&mut self) {
@@ -225,9 +239,8 @@ impl<'a> Collection<'a> {
             self.intake.tell(Event::Warning(text.to_owned()));
         }
         self.was_connected = is_connected;
-        let quiet = self.last_message.elapsed().min(self.last_probe.elapsed());
-        if quiet >= QUIET && is_connected {
-            self.last_probe = Instant::now();
+        if is_connected && self.last_probe.is_none_or(|at| at.elapsed() >= SIGN) {
+            self.last_probe = Some(Instant::now());
             let stored = self.coordinator.try_store().await;
             if let (false, Err(reason)) = (self.is_full, &stored) {
                 let text = format!("the server stores no rows, waiting until it does: {reason}");
@@ -245,7 +258,16 @@ impl<'a> Collection<'a> {
     async fn ask_server(&mut self) -> bool {
         self.last_question = Instant::now();
         match self.coordinator.ask_server().await {
-            ServerAnswer::Cancelled => self.stopped = Some(Instant::now()),
+            ServerAnswer::Stopped(state) => {
+                let run = self.coordinator.name().as_str();
+                self.stopped = Some(Instant::now());
+                self.stopped_elsewhere = Some(match state {
+                    ControlState::Cancelled => format!("run {run} was cancelled"),
+                    _ => format!(
+                        "run {run} was stopped by another process; `evalrig run --resume` goes on with it"
+                    ),
+                });
+            }
             ServerAnswer::Removed => {
                 let run = self.coordinator.name().as_str();
                 self.intake.end_elsewhere(format!("run {run} was removed from the server"));

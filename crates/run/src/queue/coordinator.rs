@@ -1,40 +1,38 @@
-//! The coordinator: puts chains on the server, takes rows from it, and decides when no case is started
+//! The coordinator: sends chains to the server, takes rows from it, and decides when no case is started
 //! any more. It may die at any moment: everything that it needs to go on is on the server and in the
 //! results file.
 
 use std::collections::{HashMap, HashSet};
 
 use async_nats::jetstream::consumer::{Consumer, DeliverPolicy, pull};
-use evalrig_core::model::Judging;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::clock::rfc3339;
 use crate::event::Event;
 use crate::execute::{CollectionEnd, RemoteExecution, RowIntake};
 use crate::results::{CaseKey, Row};
 
-use super::bundle::CollectedFiles;
 use super::chain_sending::ChainSending;
 use super::collection::Collection;
 use super::control_state::ControlState;
 use super::error::QueueError;
 use super::link::QueueLink;
-use super::manifest::{BundleManifest, CaseClass, LARGEST_MANIFEST};
-use super::message::{CaseMessage, ChainMessage, LARGEST_CHAINS, RunEntry, VERSION};
-use super::names::{CHAINS, COORDINATOR_KEY, MANIFEST, RunName};
+use super::manifest::{BundleManifest, CaseClass};
+use super::message::{CaseMessage, ChainMessage};
+use super::names::RunName;
 use super::open_cases::OpenCases;
 use super::payload::{self, Unread};
-use super::queued_plan::{QueuedPlan, classes_and_chains, hashes_of};
+use super::presence::Presence;
 use super::row_message::row_of_message;
-use super::run_description::{check_sendable, read_chains, read_manifest};
-use super::run_queue::{RunQueue, describe};
+use super::run_description::{read_chains, read_manifest};
+use super::run_queue::RunQueue;
 use super::waiting::ClassWatch;
 
 /// What the server says of a run.
 pub(super) enum ServerAnswer {
     GoesOn,
-    Cancelled,
+    /// No case is started any more.
+    Stopped(ControlState),
     Removed,
 }
 
@@ -46,6 +44,9 @@ pub(crate) struct Coordinator {
     /// In a run in rounds, those of earlier rounds come first.
     chains: Vec<ChainMessage>,
     sending: ChainSending,
+    /// Whether the run goes on without this process (`--attach`).
+    is_follower: bool,
+    presence: Presence,
     /// Rows for cases that had one.
     pub(super) duplicates: u64,
     /// Rows that do not belong to the run.
@@ -53,72 +54,8 @@ pub(crate) struct Coordinator {
 }
 
 impl Coordinator {
-    /// Puts a run on the server. If that fails, nothing of it stays there.
-    pub(crate) async fn start(link: &QueueLink, plan: QueuedPlan<'_>) -> Result<Self, QueueError> {
-        let name = plan.name.clone();
-        let started = Self::put_on_server(link, plan).await;
-        if started.is_err() && link.is_connected() {
-            // `queue remove` can do the same later.
-            let _ = RunQueue::delete(link, &name).await;
-        }
-        started
-    }
-
-    async fn put_on_server(link: &QueueLink, plan: QueuedPlan<'_>) -> Result<Self, QueueError> {
-        let judging = if plan.request.skip_judges { Judging::Skip } else { Judging::Ask };
-        let (classes, mut chains) = classes_and_chains(&plan.suites, judging);
-        if plan.in_rounds {
-            chains.sort_by_key(ChainMessage::round);
-        }
-        let cases = chains.iter().map(|chain| chain.cases.len()).sum();
-        let collected = CollectedFiles::read(&plan.files, plan.base, plan.secrets)?;
-        let manifest = BundleManifest {
-            version: VERSION,
-            run: plan.name.as_str().to_owned(),
-            files: collected.files.clone(),
-            directories: collected.directories.clone(),
-            links: collected.links.clone(),
-            request: plan.request,
-            planned: plan.planned,
-            hashes: plan.suites.iter().map(|suite| hashes_of(suite)).collect(),
-            classes: classes.clone(),
-        };
-        let bytes = manifest.to_bytes()?;
-        // The bundle must be one that workers accept.
-        let hash = payload::sha256(&bytes);
-        BundleManifest::read(&bytes, &hash, plan.name.as_str())?;
-        let listed = serde_json::to_vec(&chains)
-            .map_err(|error| QueueError::of("describe the cases", error))?;
-        check_sendable(&bytes, LARGEST_MANIFEST, plan.secrets)?;
-        check_sendable(&listed, LARGEST_CHAINS, plan.secrets)?;
-        let entry = RunEntry {
-            version: VERSION,
-            evalrig: env!("CARGO_PKG_VERSION").to_owned(),
-            manifest: hash,
-            cases,
-            chains: chains.len(),
-            classes: classes.len(),
-            lease_ms: u64::try_from(plan.settings.lease.as_millis()).unwrap_or(u64::MAX),
-            patience_ms: u64::try_from(plan.settings.patience.as_millis()).unwrap_or(u64::MAX),
-            replicas: plan.settings.replicas,
-            in_rounds: plan.in_rounds,
-            created: rfc3339(std::time::SystemTime::now()),
-        };
-        let queue = RunQueue::create(link, plan.name, entry).await?;
-        collected.upload(&queue.bundle).await?;
-        for (name, bytes) in [(CHAINS, &listed), (MANIFEST, &bytes)] {
-            let put = payload::put_object(&queue.bundle, name, bytes).await;
-            put.map_err(|error| QueueError::of("send the description of the run", error))?;
-        }
-        ControlState::Queueing.put(&queue.control).await?;
-        queue.announce().await?;
-        let mut coordinator = Self::new(queue, classes, chains, ChainSending::first());
-        coordinator.begin().await?;
-        Ok(coordinator)
-    }
-
-    /// Goes on with a run that is on the server; `None` if it is not. `cases` are those that have no
-    /// row yet; all of them must be part of that run.
+    /// A run that is on the server; `None` if it is not. `cases` are those that have no row yet; all of them must
+    /// be part of that run.
     pub(crate) async fn attach<'k>(
         link: &QueueLink,
         name: RunName,
@@ -150,12 +87,11 @@ impl Coordinator {
             )));
         }
         let sending = ChainSending::of(&queue, chains.len()).await?;
-        let mut coordinator = Self::new(queue, manifest.classes, chains, sending);
-        coordinator.begin().await?;
-        Ok(Some(coordinator))
+        Ok(Some(Self::new(queue, manifest.classes, chains, sending)))
     }
 
-    /// As [`Self::attach`], for a run whose cases are all without a row here; it may be cancelled.
+    /// As [`Self::attach`], for a run whose cases are all without a row here; it may be cancelled. A signal does
+    /// not stop it.
     pub(crate) async fn follow(
         queue: RunQueue,
         manifest: &BundleManifest,
@@ -164,35 +100,49 @@ impl Coordinator {
         let state = ControlState::of(&queue.control).await?;
         let classes = manifest.classes.clone();
         let sending = ChainSending::of(&queue, chains.len()).await?;
-        let mut coordinator = Self::new(queue, classes, chains, sending);
-        if state != ControlState::Cancelled {
-            if coordinator.queue.entry.in_rounds {
-                let run = coordinator.queue.name.as_str();
-                return Err(QueueError::new(format!(
-                    "run {run} goes in rounds, which only its coordinator decides; go on with `evalrig run --resume`, \
-                     or `evalrig queue cancel {run}` and attach to write the rows that it has"
-                )));
-            }
-            coordinator.begin().await?;
+        if state != ControlState::Cancelled && queue.entry.in_rounds {
+            let run = queue.name.as_str();
+            return Err(QueueError::new(format!(
+                "run {run} goes in rounds, which only its coordinator decides; go on with `evalrig run --resume`, \
+                 or `evalrig queue cancel {run}` and attach to write the rows that it has"
+            )));
         }
-        Ok(coordinator)
+        Ok(Self {
+            is_follower: true,
+            presence: Presence::of_follower(),
+            ..Self::new(queue, classes, chains, sending)
+        })
     }
 
-    fn new(
+    pub(super) fn new(
         queue: RunQueue,
         classes: Vec<CaseClass>,
         chains: Vec<ChainMessage>,
         sending: ChainSending,
     ) -> Self {
-        Self { queue, classes, chains, sending, duplicates: 0, refused: 0 }
+        Self {
+            queue,
+            classes,
+            chains,
+            sending,
+            is_follower: false,
+            presence: Presence::of_coordinator(),
+            duplicates: 0,
+            refused: 0,
+        }
     }
 
     pub(crate) fn name(&self) -> &RunName {
         &self.queue.name
     }
 
-    /// Lets workers begin. In a run in rounds, cases are sent when their round begins.
-    async fn begin(&mut self) -> Result<(), QueueError> {
+    /// Lets workers begin, unless the run was cancelled. In a run in rounds, cases are sent when their round begins.
+    pub(crate) async fn begin(&mut self) -> Result<(), QueueError> {
+        // What the server cannot store is noticed with the state.
+        let _ = self.presence.give(&self.queue.control).await;
+        if ControlState::of(&self.queue.control).await? == ControlState::Cancelled {
+            return Ok(());
+        }
         if !self.queue.entry.in_rounds {
             self.send_chains(self.chains.len()).await?;
         }
@@ -245,10 +195,11 @@ impl Coordinator {
             return ServerAnswer::GoesOn;
         }
         match self.queue.control.get(super::names::STATE_KEY).await {
-            Ok(Some(bytes)) if ControlState::read(&bytes) == ControlState::Cancelled => {
-                ServerAnswer::Cancelled
-            }
-            Ok(_) => ServerAnswer::GoesOn,
+            Ok(Some(bytes)) => match ControlState::read(&bytes) {
+                state if state.takes_cases() => ServerAnswer::GoesOn,
+                state => ServerAnswer::Stopped(state),
+            },
+            Ok(None) => ServerAnswer::GoesOn,
             Err(_) => {
                 let found = RunQueue::open(&self.queue.link, self.queue.name.clone()).await;
                 if matches!(found, Ok(None)) { ServerAnswer::Removed } else { ServerAnswer::GoesOn }
@@ -319,8 +270,7 @@ impl Coordinator {
 
     /// Fails with the reason if the server stores nothing. Workers cannot tell: their signs are stored too.
     pub(super) async fn try_store(&self) -> Result<(), String> {
-        let put = self.queue.control.put(COORDINATOR_KEY, Vec::new().into()).await;
-        put.map(|_| ()).map_err(|error| describe(&error))
+        self.presence.give(&self.queue.control).await
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -354,12 +304,21 @@ impl Coordinator {
         !matches!(found, Ok(None))
     }
 
+    /// Whether the run goes on without this process.
+    pub(crate) fn is_follower(&self) -> bool {
+        self.is_follower
+    }
+
     /// The option that leads to the server.
     pub(crate) fn option(&self) -> String {
         self.queue.link.option()
     }
 
-    /// Lets workers go on, or stop for good, and deletes the run.
+    /// Takes the sign of this process away. True if another one takes rows still.
+    pub(crate) async fn leave(&self) -> bool {
+        self.is_connected() && self.presence.end(&self.queue.control).await
+    }
+
     pub(crate) async fn delete(&self) -> Result<(), QueueError> {
         RunQueue::delete(&self.queue.link, &self.queue.name).await
     }

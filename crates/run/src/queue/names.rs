@@ -13,8 +13,9 @@ pub(super) const RUNS_BUCKET: &str = "EVALRIG_RUNS";
 pub(super) const RATE_BUCKET: &str = "EVALRIG_RATE";
 /// In the control bucket.
 pub(super) const STATE_KEY: &str = "state";
-/// Written while rows are awaited, in the control bucket.
-pub(super) const COORDINATOR_KEY: &str = "coordinator";
+/// Before the names of processes that take rows, in the control bucket.
+pub(super) const COORDINATOR_KEYS: &str = "coordinator.";
+pub(super) const FOLLOWER_KEYS: &str = "follower.";
 /// How far cases were sent, in the control bucket.
 pub(super) const SENT_KEY: &str = "sent";
 /// Before the names of workers, in the control bucket.

@@ -115,7 +115,7 @@ use load::{TargetsFile, load_suites};
 #[cfg(feature = "queue")]
 use queue_bundle::refuse_secrets;
 #[cfg(feature = "queue")]
-use queued_run::{AttachedRun, QueuedRun, attach_run};
+use queued_run::{AttachedRun, ReadyRun, attach_run};
 use resume::{FailedSource, assign_interrupted, read_interrupted, resume_spec};
 use round_setup::{RoundSetup, forecast_of, take_rounds};
 use run_suites::{RunStart, run_suites};
@@ -149,7 +149,7 @@ pub struct RunSession {
 #[cfg(feature = "queue")]
 #[derive(Debug)]
 struct AttachedQueue {
-    queued: QueuedRun,
+    queued: ReadyRun,
     /// Holds the files of the run until it is over.
     _scratch: RunScratch,
 }

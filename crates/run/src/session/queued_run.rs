@@ -12,17 +12,18 @@ use tokio::runtime::Runtime;
 use crate::execute::{Cancel, ExecutionEnd, Job, SuiteJob, execute_elsewhere};
 use crate::prepare::TestOnTarget;
 use crate::queue::{
-    BundleManifest, Coordinator, QueueError, QueueLink, QueueServer, QueueSettings, QueuedPlan,
-    RunName, RunQueue, materialise, read_manifest,
+    BundleManifest, Coordinator, PreparedRun, QueueError, QueueLink, QueueServer, QueueSettings,
+    QueuedPlan, RunName, RunQueue, materialise, read_manifest,
 };
 use crate::results::{PlannedSuite, ResultsPaths};
+use crate::runlog::Store;
 
 use super::error::{Notice, Notify, SessionError};
 use super::queue_bundle::{BundledFiles, collect_files, request_of};
 use super::queue_worker::spec_of_request;
 use super::run_job::Tell;
 use super::scratch::RunScratch;
-use super::spec::RunSpec;
+use super::spec::{RunLogSpec, RunSpec};
 
 /// Where the cases of a run are executed.
 #[derive(Debug, Clone)]
@@ -38,10 +39,29 @@ pub struct QueueSpec {
     pub is_detached: bool,
 }
 
-/// A run that is on the server. Its connection belongs to the runtime.
+/// A run that workers do not run yet because of this process. Its connection belongs to the runtime.
+pub(super) struct ReadyRun {
+    runtime: Runtime,
+    next: NextStep,
+}
+
+enum NextStep {
+    /// To be put on the server.
+    Queue(QueueLink, Box<PreparedRun>),
+    /// On the server already.
+    GoOn(Box<Coordinator>),
+}
+
+impl std::fmt::Debug for ReadyRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadyRun").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// A run that workers run. Its connection belongs to the runtime.
 pub(super) struct QueuedRun {
-    pub(super) runtime: Runtime,
-    pub(super) coordinator: Coordinator,
+    runtime: Runtime,
+    coordinator: Coordinator,
 }
 
 impl std::fmt::Debug for QueuedRun {
@@ -67,13 +87,13 @@ pub(super) fn start_runtime() -> Result<Runtime, QueueError> {
     runtime.map_err(|error| QueueError::new(format!("cannot start threads: {error}")))
 }
 
-/// Puts a run on the server, or goes on with it.
-pub(super) fn queue_run(
+/// Prepares a run for the server, or finds it there.
+pub(super) fn prepare_queued_run(
     spec: &RunSpec,
     queue: &QueueSpec,
     run: RunToQueue<'_>,
     notify: &mut Notify<'_>,
-) -> Result<QueuedRun, SessionError> {
+) -> Result<ReadyRun, SessionError> {
     let name = RunName::parse(run.run)?;
     let runtime = start_runtime()?;
     let link = runtime.block_on(QueueLink::connect(&queue.server, "evalrig run"))?;
@@ -81,7 +101,7 @@ pub(super) fn queue_run(
         let cases = run.suites.iter().flat_map(|suite| suite.keys());
         let attached = runtime.block_on(Coordinator::attach(&link, name.clone(), cases))?;
         if let Some(coordinator) = attached {
-            return Ok(QueuedRun { runtime, coordinator });
+            return Ok(ReadyRun { runtime, next: NextStep::GoOn(Box::new(coordinator)) });
         }
         notify(Notice::Message(format!(
             "run {} is not on the server any more; what is left of it is queued again",
@@ -104,27 +124,59 @@ pub(super) fn queue_run(
         in_rounds: run.in_rounds,
         secrets: run.secrets,
     };
-    let coordinator = runtime.block_on(Coordinator::start(&link, plan))?;
-    notify(Notice::Message(format!("run {} is queued", coordinator.name().as_str())));
-    let limits = [
-        ("--budget-usd", spec.budget_usd.is_some()),
-        ("--max-errors", spec.max_errors.is_some()),
-        ("--fail-fast", spec.fail_fast.is_some()),
-    ];
-    for (option, _) in limits.into_iter().filter(|(_, is_set)| *is_set && queue.is_detached) {
-        notify(Notice::Message(format!(
-            "{option} counts only while the run is followed; follow it with `evalrig run --attach \
-             {} {}`",
-            coordinator.name().as_str(),
-            coordinator.option()
-        )));
+    let next = NextStep::Queue(link, Box::new(PreparedRun::new(plan)?));
+    Ok(ReadyRun { runtime, next })
+}
+
+impl ReadyRun {
+    pub(super) fn name(&self) -> &str {
+        match &self.next {
+            NextStep::Queue(_, run) => run.name().as_str(),
+            NextStep::GoOn(coordinator) => coordinator.name().as_str(),
+        }
     }
-    Ok(QueuedRun { runtime, coordinator })
+
+    /// Lets workers run it.
+    pub(super) fn begin(
+        self,
+        spec: &RunSpec,
+        notify: &mut Notify<'_>,
+    ) -> Result<QueuedRun, SessionError> {
+        let Self { runtime, next } = self;
+        let coordinator = match next {
+            NextStep::Queue(link, run) => {
+                let coordinator = runtime.block_on(run.put_on_server(&link))?;
+                notify(Notice::Message(format!("run {} is queued", coordinator.name().as_str())));
+                coordinator
+            }
+            NextStep::GoOn(mut coordinator) => {
+                runtime.block_on(coordinator.begin())?;
+                *coordinator
+            }
+        };
+        let run = QueuedRun { runtime, coordinator };
+        run.say_limits(spec, notify);
+        Ok(run)
+    }
 }
 
 impl QueuedRun {
-    pub(super) fn name(&self) -> &str {
-        self.coordinator.name().as_str()
+    /// Limits of a run that nothing follows yet.
+    fn say_limits(&self, spec: &RunSpec, notify: &mut Notify<'_>) {
+        let is_detached = spec.queue.as_ref().is_some_and(|queue| queue.is_detached);
+        let limits = [
+            ("--budget-usd", spec.budget_usd.is_some()),
+            ("--max-errors", spec.max_errors.is_some()),
+            ("--fail-fast", spec.fail_fast.is_some()),
+        ];
+        for (option, _) in limits.into_iter().filter(|(_, is_set)| *is_set && is_detached) {
+            notify(Notice::Message(format!(
+                "{option} counts only while the run is followed; follow it with `evalrig run --attach \
+                 {} {}`",
+                self.coordinator.name().as_str(),
+                self.coordinator.option()
+            )));
+        }
     }
 
     pub(super) fn execute(
@@ -140,7 +192,18 @@ impl QueuedRun {
     /// Deletes a run that has ended; one that can go on stays.
     pub(super) fn end(self, ended: &ExecutionEnd, notify: &mut Notify<'_>) {
         let run = self.coordinator.name().as_str().to_owned();
+        let is_used = self.runtime.block_on(self.coordinator.leave());
         match ended {
+            ExecutionEnd::Complete
+            | ExecutionEnd::Settled
+            | ExecutionEnd::Limited(_)
+            | ExecutionEnd::FailedFast
+                if is_used =>
+            {
+                notify(Notice::Message(format!(
+                    "run {run} stays on the server for another process that takes its rows"
+                )));
+            }
             ExecutionEnd::Complete
             | ExecutionEnd::Settled
             | ExecutionEnd::Limited(_)
@@ -148,6 +211,13 @@ impl QueuedRun {
                 if let Err(error) = self.runtime.block_on(self.coordinator.delete()) {
                     notify(Notice::Message(format!("run {run} stays on the server: {error}")));
                 }
+            }
+            ExecutionEnd::Cancelled if self.coordinator.is_follower() => {
+                let option = self.coordinator.option();
+                notify(Notice::Message(format!(
+                    "run {run} goes on; follow it with `evalrig run --attach {run} {option}`, or stop it with \
+                     `evalrig queue cancel {run} {option}`"
+                )));
             }
             ExecutionEnd::Cancelled | ExecutionEnd::Broken(_) | ExecutionEnd::EndedElsewhere(_) => {
                 // A run that was removed is gone.
@@ -166,7 +236,7 @@ impl QueuedRun {
 /// A run that is on the server, with its files on this machine.
 pub(super) struct AttachedRun {
     pub(super) spec: RunSpec,
-    pub(super) queued: QueuedRun,
+    pub(super) queued: ReadyRun,
     /// The cases of the run.
     pub(super) only: HashSet<TestOnTarget>,
     pub(super) scratch: RunScratch,
@@ -211,10 +281,16 @@ pub(super) fn attach_run(
     attached.budget_usd = spec.budget_usd.or(manifest.request.budget_usd);
     attached.max_errors = spec.max_errors.or(manifest.request.max_errors);
     attached.fail_fast = spec.fail_fast.or(manifest.request.fail_fast);
+    // The root of the suites is a directory that is removed at the end.
+    attached.run_log = spec.run_log.map(|log| RunLogSpec {
+        store: log.store.or_else(|| Some(Store::of_root(&root).directory().to_owned())),
+        ..log
+    });
+    attached.is_run_log_off_in_ci = spec.is_run_log_off_in_ci;
     attached.queue = spec.queue;
     let only = manifest.planned.iter().flat_map(PlannedSuite::keys);
     let only = only.map(|key| TestOnTarget::from(&key)).collect();
-    let queued = QueuedRun { runtime, coordinator: queued };
+    let queued = ReadyRun { runtime, next: NextStep::GoOn(Box::new(queued)) };
     Ok(AttachedRun { spec: attached, queued, only, scratch })
 }
 

@@ -20,7 +20,7 @@ use super::history::TestHistory;
 use super::known_secrets::redacting;
 use super::observer::RunObserver;
 #[cfg(feature = "queue")]
-use super::queued_run::{QueueSpec, QueuedRun, RunToQueue, queue_run};
+use super::queued_run::{QueueSpec, QueuedRun, ReadyRun, RunToQueue, prepare_queued_run};
 use super::report_set::{ReportSet, check_report_paths};
 use super::results_files::ResultsFiles;
 use super::resume::{ResumableSuite, start_suites};
@@ -49,7 +49,7 @@ pub(super) struct RunStart {
     pub(super) is_part: bool,
     /// The server has the run already.
     #[cfg(feature = "queue")]
-    pub(super) queued: Option<QueuedRun>,
+    pub(super) queued: Option<ReadyRun>,
 }
 
 /// Runs the cases that are not finished, and writes results and reports.
@@ -60,8 +60,6 @@ pub(super) fn run_suites(
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
     let RunStart { mut suites, secrets, baseline, rounds, gaps, is_regrade, is_part, .. } = start;
-    #[cfg(feature = "queue")]
-    let mut queued = start.queued;
     let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let run_log = run_log_news(spec, &suites);
@@ -86,12 +84,19 @@ pub(super) fn run_suites(
     origin.rounds = rounds.as_ref().map(|rounds| rounds.settings.clone());
     let rounds = rounds.map(|rounds| SharedRounds::new(rounds.decision));
     #[cfg(feature = "queue")]
-    if let Some(queue) = &spec.queue {
-        put_on_queue(spec, queue, &mut queued, &mut origin, (&suites, &secrets), notify)?;
-        if queue.is_detached {
-            return Ok(FinishedRun::detached());
+    let ready = match &spec.queue {
+        Some(queue) => {
+            let found = start.queued;
+            let ready =
+                prepare_queue(spec, queue, found, &mut origin, (&suites, &secrets), notify)?;
+            if queue.is_detached {
+                ready.begin(spec, notify)?;
+                return Ok(FinishedRun::detached());
+            }
+            Some(ready)
         }
-    }
+        None => None,
+    };
     let mut files = ResultsFiles::new(origin, Arc::clone(&secrets), history);
     if is_regrade {
         files.expect_gaps();
@@ -102,6 +107,9 @@ pub(super) fn run_suites(
         observer.decide_rounds(rounds.clone());
     }
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
+    // Not earlier: workers must not run cases whose rows cannot be written, and `--resume` needs the file.
+    #[cfg(feature = "queue")]
+    let mut queued = ready.map(|ready| begin_on_queue(spec, ready, notify)).transpose()?;
     let descriptors = DescriptorBudget::now();
     let cache = spec.cache.then(|| {
         let roots = suites.iter().map(|suite| suite.job.root.as_path());
@@ -152,22 +160,19 @@ pub(super) fn run_suites(
     Ok(finish_run(spec, &ended, observer, files, notify))
 }
 
-/// Puts the cases on the server, unless they are there already. The run has the name that it has there.
+/// Prepares the cases for the server, unless they are there already. The run has the name that it has there.
 #[cfg(feature = "queue")]
-fn put_on_queue(
+fn prepare_queue(
     spec: &RunSpec,
     queue: &QueueSpec,
-    queued: &mut Option<QueuedRun>,
+    found: Option<ReadyRun>,
     origin: &mut RunOrigin,
     (suites, secrets): (&[ResumableSuite], &Secrets),
     notify: &mut Notify<'_>,
-) -> Result<(), SessionError> {
-    if spec.handle_signals && !queue.is_detached {
-        hold_signals();
-    }
-    if let Some(queued) = queued {
-        queued.name().clone_into(&mut origin.run);
-        return Ok(());
+) -> Result<ReadyRun, SessionError> {
+    if let Some(found) = found {
+        found.name().clone_into(&mut origin.run);
+        return Ok(found);
     }
     let earlier = suites.iter().find_map(ResumableSuite::earlier_run);
     if let Some(earlier) = &earlier {
@@ -181,8 +186,19 @@ fn put_on_queue(
         secrets,
         goes_on: earlier.is_some(),
     };
-    *queued = Some(queue_run(spec, queue, run, notify)?);
-    Ok(())
+    prepare_queued_run(spec, queue, run, notify)
+}
+
+#[cfg(feature = "queue")]
+fn begin_on_queue(
+    spec: &RunSpec,
+    ready: ReadyRun,
+    notify: &mut Notify<'_>,
+) -> Result<QueuedRun, SessionError> {
+    if spec.handle_signals {
+        hold_signals();
+    }
+    ready.begin(spec, notify)
 }
 
 /// Writes the run log, if it is wanted.

@@ -67,7 +67,7 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
     panic_if_asked();
     #[cfg(feature = "view")]
     let server = args.view.then(|| super::view::serve_run(context, args)).transpose()?;
-    let outcome = session.run(&mut notify, listener(&progress));
+    let outcome = session.run(&mut notify, listener_saying(&progress, stop_text(args)));
     progress.clear();
     let exit = outcome?.exit;
     #[cfg(feature = "view")]
@@ -77,12 +77,28 @@ pub fn run(context: &Context, args: &Run) -> Result<Exit, CommandError> {
     Ok(exit.into())
 }
 
+/// After the first Ctrl-C.
+const FINISHING: &str = "finishing running cases; press Ctrl-C again to stop immediately";
+
+fn stop_text(args: &Run) -> &'static str {
+    #[cfg(feature = "queue")]
+    if args.queueing.attach.is_some() {
+        return "no longer following the run";
+    }
+    let _ = args;
+    FINISHING
+}
+
 /// Passes events to the progress display.
 pub(super) fn listener(progress: &Arc<Progress>) -> EventListener {
+    listener_saying(progress, FINISHING)
+}
+
+fn listener_saying(progress: &Arc<Progress>, stopping: &'static str) -> EventListener {
     let progress = Arc::clone(progress);
     Arc::new(move |event: &Event| {
         if let Event::StopRequested = event {
-            print_message("finishing running cases; press Ctrl-C again to stop immediately");
+            print_message(stopping);
         }
         progress.hear(event);
     })
