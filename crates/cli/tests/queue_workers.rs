@@ -174,3 +174,38 @@ fn a_server_that_comes_back_during_a_run_loses_nothing() {
     assert_eq!(asked, ids(&rows));
     worker.drain().exits(0);
 }
+
+#[test]
+fn checks_whose_program_is_missing_are_left_to_others() {
+    let Some(nats) = Nats::start() else { return };
+    let checks = "  - {id: a, criteria: x, input: Hi, assert: [{type: contains, value: Hello}]}\n  - {id: b, criteria: x, input: Hi, assert: [{type: code-judge, script: [no-such-program-here, ./judge.py]}]}\n";
+    let project = noting(&format!("name: s\ntests:\n{checks}"), "");
+    project.write("judge.py", "");
+    project.write("calls.all", "");
+    let mut worker = nats.worker(&[]);
+    let coordinator = nats.start_run(&project, &["--queue-patience", "5s"]);
+    worker.wait_for("program `no-such-program-here`, which checks need, is not installed");
+    coordinator.end().exits(3);
+    assert_eq!(project.row("a")["outcome"], "passed");
+    let error = &project.row("b")["error"];
+    assert_eq!(error["kind"], "no-worker");
+    let message = "no worker could run a case on target `default` with program `no-such-program-here` for 5 s";
+    assert_eq!(error["message"], message);
+    // The agent was not paid for an answer that nothing can grade.
+    assert_eq!(calls(&project), ["a"]);
+}
+
+#[test]
+fn a_worker_ends_when_it_was_idle_for_long_enough() {
+    let Some(nats) = Nats::start() else { return };
+    let project = noting(&suite(&["a", "b"]), "");
+    nats.run(&project, &["--detach"]).exits(0);
+    let run = queued_run(&nats);
+    let worker = nats.worker(&["--workers", "1", "--until-idle", "2s"]);
+    wait_until("the first call", || calls(&project).len() == 1);
+    project.write("calls.all", "");
+    worker.end().exits(0).says("no cases for 2 s, ending");
+    assert_eq!(calls(&project).len(), 2);
+    nats.run(&project, &["--attach", &run, "--output", "rows.jsonl"]).exits(0);
+    assert_eq!(comparable(project.rows_of("rows.jsonl")).len(), 2);
+}

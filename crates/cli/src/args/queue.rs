@@ -36,6 +36,7 @@ const OF_THE_RUN: &[&str] = &[
     "replicas",
     "lease",
     "queue_patience",
+    "queue_include",
 ];
 
 /// Where the server is and how to log in.
@@ -73,6 +74,9 @@ pub struct Queueing {
     /// How long a case waits for a worker that can run it.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "queue", help_heading = QUEUE)]
     pub queue_patience: Duration,
+    /// Send this file or directory to workers too, such as modules that a script imports; repeatable.
+    #[arg(long, value_name = "PATH", requires = "queue", help_heading = QUEUE)]
+    pub queue_include: Vec<String>,
     #[command(flatten)]
     pub login: QueueLogin,
 }
@@ -94,6 +98,9 @@ pub struct Worker {
     /// Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090.
     #[arg(long, value_name = "ADDR")]
     pub health: Option<SocketAddr>,
+    /// End when there were no cases to run for so long [default: only when asked to].
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub until_idle: Option<Duration>,
     /// Take variables from this file, besides the environment.
     #[arg(long, value_name = "FILE", help_heading = LOADING)]
     pub env_file: Option<String>,
@@ -164,7 +171,7 @@ Example: evalrig worker --queue nats://localhost:4222 --workers 16
 Example: evalrig worker --queue tls://nats.example.org --queue-creds worker.creds --health 0.0.0.0:9090
 
 Exit codes:
-  0  asked to end, and what ran has finished
+  0  asked to end, or idle for --until-idle, and what ran has finished
   2  could not start: wrong usage, no server, a wrong login, a server older than NATS 2.10";
 
 /// `30s`, `10m`, `500ms`, `1h`.

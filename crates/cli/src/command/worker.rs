@@ -26,6 +26,7 @@ pub fn run(context: &Context, args: &Worker) -> Result<Exit, CommandError> {
         cache: args.cache.as_ref().map(|cache| context.absolute(cache)),
         name: args.name.clone(),
         health: args.health,
+        until_idle: args.until_idle,
         replicas: usize::from(args.replicas),
         loading,
     };

@@ -334,6 +334,12 @@ impl Worker {
         self.running.take().expect("a worker that runs").end()
     }
 
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub fn end(mut self) -> Ran {
+        self.running.take().expect("a worker that runs").end()
+    }
+
     pub fn kill(mut self) {
         self.running.take().expect("a worker that runs").kill();
     }

@@ -171,6 +171,10 @@ impl Check for CodeJudge {
     fn script_files(&self) -> Vec<Utf8PathBuf> {
         self.script.files()
     }
+
+    fn script_program(&self) -> Option<String> {
+        self.script.program()
+    }
 }
 
 #[cfg(test)]

@@ -187,6 +187,10 @@ impl Check for CustomCheck {
     fn script_files(&self) -> Vec<Utf8PathBuf> {
         self.script.files()
     }
+
+    fn script_program(&self) -> Option<String> {
+        self.script.program()
+    }
 }
 
 #[cfg(test)]

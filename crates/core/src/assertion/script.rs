@@ -297,6 +297,27 @@ mod tests {
     }
 
     #[test]
+    fn installed_programs_are_named_and_files_of_the_repository_are_not() {
+        let of = |script: &str| {
+            let files = files().with("/p/run", "").with("/p/judge.py", "");
+            let yaml = format!("- {{type: code-judge, script: {script}}}");
+            read_with(files, &yaml).parts().0[0].check.script_program().unwrap_or_default()
+        };
+        for (script, program) in [
+            ("[ruby, judges/check.py]", "ruby"),
+            ("[./run]", ""),
+            ("[./build/judge]", ""),
+            ("[/opt/judge]", "/opt/judge"),
+            ("'python3.12 ./judge.py > ./log'", "python3.12"),
+            ("'. ./judge.py'", "sh"),
+            ("'A=1 ruby judge.py'", "sh"),
+            ("'cd judges && ls'", "sh"),
+        ] {
+            assert_eq!(of(script), program, "{script}");
+        }
+    }
+
+    #[test]
     fn a_script_that_is_not_there_is_marked() {
         let yaml = "- {type: code-judge, script: [python3, chekc.py, /also/not/there]}";
         let found = read_with(files(), yaml);

@@ -5,6 +5,7 @@ use camino::Utf8PathBuf;
 use crate::evidence::{ScriptEnd, read_script, script_stdin};
 use crate::model::{
     Answer, Fault, FaultKind, Grade, GradingContext, Question, ScriptQuestion, Stage, Step,
+    has_script_extension,
 };
 
 use super::script::{Command, Cwd, Language, Script};
@@ -47,6 +48,36 @@ impl Script {
         }
     }
 }
+
+impl Script {
+    /// The installed program that runs it. `None` for a file of the repository.
+    pub(super) fn program(&self) -> Option<String> {
+        match &self.command {
+            Command::Direct(words) => {
+                let program = words.first().filter(|word| word.path.is_none())?;
+                let is_relative =
+                    program.written.contains('/') && !program.written.starts_with('/');
+                (!is_relative).then(|| program.written.clone())
+            }
+            Command::Shell(line) => {
+                // Other lines may begin with anything that a shell knows.
+                let mut words = line.split_whitespace();
+                let program = words.next().filter(|word| {
+                    word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+                });
+                let runs_script = words.next().is_some_and(has_script_extension);
+                let is_program = runs_script && program.is_some_and(|word| !WORDS.contains(&word));
+                Some(program.filter(|_| is_program).unwrap_or("sh").to_owned())
+            }
+            Command::Found { language, .. } => {
+                language.interpreter().first().map(|program| (*program).to_owned())
+            }
+        }
+    }
+}
+
+/// Words of the shell that may be followed by a script.
+const WORDS: &[&str] = &[".", "command", "eval", "exec", "source"];
 
 impl Command {
     /// Program and arguments.

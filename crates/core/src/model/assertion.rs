@@ -179,6 +179,11 @@ pub trait Check: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The installed program that its script needs, if it can be told: a name or an absolute path.
+    fn script_program(&self) -> Option<String> {
+        None
+    }
+
     /// Whether the grade is certain, whatever the agent does next. Known are the calls so far, and
     /// the uses of skills by those that ended.
     fn is_decided(&self, common: &CommonOptions, calls: &[Call], uses: &[SkillUse]) -> bool {

@@ -98,6 +98,9 @@ pub(crate) struct ClassMember {
     pub(crate) suite: usize,
     /// Names of the target and the judges.
     pub(crate) needed: Vec<String>,
+    /// Programs that scripts of checks need.
+    #[serde(default)]
+    pub(crate) programs: Vec<String>,
 }
 
 impl BundleManifest {
@@ -309,7 +312,8 @@ pub(super) mod tests {
     #[test]
     fn suites_that_are_not_there_are_refused() {
         let mut forged = manifest();
-        let member = ClassMember { suite: 1, needed: vec!["default".to_owned()] };
+        let needed = vec!["default".to_owned()];
+        let member = ClassMember { suite: 1, needed, programs: Vec::new() };
         forged.classes.push(CaseClass { name: "x".to_owned(), members: vec![member] });
         assert!(read(&forged).is_err());
         forged.classes.clear();

@@ -37,37 +37,52 @@ pub(crate) struct QueuedPlan<'a> {
 struct ChainNeeds {
     target: String,
     judges: BTreeSet<String>,
+    /// Of the scripts of checks.
+    programs: BTreeSet<String>,
 }
 
 impl ChainNeeds {
     fn of(suite: &SuiteJob, chain: &Chain, target: &str, judging: Judging) -> Self {
-        let mut judges = BTreeSet::new();
-        if judging == Judging::Skip {
-            return Self { target: target.to_owned(), judges };
-        }
+        let (mut judges, mut programs) = (BTreeSet::new(), BTreeSet::new());
         let default = suite.judges.get(target);
         let tests = chain.iter().map(|case| &suite.suite.tests[case.test]);
         for test in tests.filter(|test| test.skip.is_none()) {
-            add_judges(&test.assertions, default, &mut judges);
+            add_programs(&test.assertions, &mut programs);
+            if judging == Judging::Ask {
+                add_judges(&test.assertions, default, &mut judges);
+            }
         }
-        Self { target: target.to_owned(), judges }
+        Self { target: target.to_owned(), judges, programs }
     }
 
     /// Shown to users.
     fn name(&self) -> String {
-        let judges: Vec<String> = self.judges.iter().map(|judge| format!("`{judge}`")).collect();
+        let quoted = |names: &BTreeSet<String>| {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        };
+        let counted = |word: &str, names: &BTreeSet<String>| match names.len() {
+            0 => None,
+            1 => Some(format!("{word} {}", quoted(names))),
+            _ => Some(format!("{word}s {}", quoted(names))),
+        };
+        let more = [counted("judge", &self.judges), counted("program", &self.programs)];
+        let more: Vec<String> = more.into_iter().flatten().collect();
         let target = format!("target `{}`", self.target);
-        match judges.as_slice() {
-            [] => target,
-            [judge] => format!("{target} with judge {judge}"),
-            _ => format!("{target} with judges {}", judges.join(", ")),
-        }
+        if more.is_empty() { target } else { format!("{target} with {}", more.join(" and ")) }
     }
 
-    fn into_names(self) -> Vec<String> {
-        let mut names = vec![self.target];
-        names.extend(self.judges);
-        names
+    fn into_member(self, suite: usize) -> ClassMember {
+        let mut needed = vec![self.target];
+        needed.extend(self.judges);
+        ClassMember { suite, needed, programs: self.programs.into_iter().collect() }
+    }
+}
+
+/// The programs that scripts of checks need.
+fn add_programs(assertions: &[NamedAssertion], programs: &mut BTreeSet<String>) {
+    for check in assertions.iter().map(|named| &named.assertion.check) {
+        programs.extend(check.script_program());
+        add_programs(check.members(), programs);
     }
 }
 
@@ -104,7 +119,7 @@ pub(super) fn classes_and_chains(
             });
             let members = &mut classes[class].members;
             if members.last().is_none_or(|last| last.suite != at) {
-                members.push(ClassMember { suite: at, needed: needs.into_names() });
+                members.push(needs.into_member(at));
             }
             let cases =
                 chain.iter().map(|case| CaseMessage::new(suite.key(case), suite.hash(case.test)));

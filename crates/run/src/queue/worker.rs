@@ -55,6 +55,8 @@ pub(crate) struct WorkerSettings {
     pub(crate) slots: usize,
     pub(crate) cache: Utf8PathBuf,
     pub(crate) health: Option<SocketAddr>,
+    /// Ends when there were no cases for so long.
+    pub(crate) until_idle: Option<Duration>,
     pub(crate) replicas: usize,
 }
 
@@ -199,8 +201,15 @@ impl QueueWorker {
     async fn take_cases(&self, cancel: &Cancel, tasks: &mut JoinSet<()>) {
         let slots = Arc::new(Semaphore::new(self.settings.slots));
         let mut turn = 0usize;
+        let mut last_busy = Instant::now();
         loop {
+            if !tasks.is_empty() {
+                last_busy = Instant::now();
+            }
             while tasks.try_join_next().is_some() {}
+            if tasks.is_empty() && self.was_idle_since(last_busy) {
+                return;
+            }
             let permit = tokio::select! {
                 permit = Arc::clone(&slots).acquire_owned() => permit,
                 () = cancel.wait_for_first() => return,
@@ -248,6 +257,15 @@ impl QueueWorker {
             permits.truncate(1);
             self.take(place, Some(place.poll()), &mut permits, tasks).await;
         }
+    }
+
+    /// Whether it is to end because there were no cases since then.
+    fn was_idle_since(&self, last_busy: Instant) -> bool {
+        let until = self.settings.until_idle.filter(|until| last_busy.elapsed() >= *until);
+        if let Some(until) = until {
+            (self.say)(format!("no cases for {} s, ending", until.as_secs_f64()));
+        }
+        until.is_some()
     }
 
     /// The classes of all runs that have cases to give.

@@ -63,6 +63,8 @@ pub(crate) struct LoadedBundle {
     pub(crate) usable: Vec<bool>,
     /// Why some targets cannot be used here.
     pub(crate) left_out: Vec<String>,
+    /// Programs that checks need and this machine lacks.
+    pub(crate) missing_programs: BTreeSet<String>,
 }
 
 /// How the life of a chain ended.
@@ -144,11 +146,15 @@ impl WorkerRun {
             })
         });
         let loaded = loaded.await.map_err(|error| QueueError::of("load the run", error))?;
-        let LoadedBundle { job, usable, left_out } = loaded.map_err(QueueError::new)?;
+        let loaded = loaded.map_err(QueueError::new)?;
+        let LoadedBundle { job, usable, left_out, missing_programs } = loaded;
         let is_served = |member: &super::manifest::ClassMember| {
             let suite = &job.suites[member.suite].job;
             let mut needed = member.needed.iter();
-            usable[member.suite] && needed.all(|name| suite.connected.contains_key(name))
+            let mut programs = member.programs.iter();
+            usable[member.suite]
+                && needed.all(|name| suite.connected.contains_key(name))
+                && !programs.any(|program| missing_programs.contains(program))
         };
         let mut consumers = Vec::new();
         for (at, class) in classes.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The worker's side of a run with a queue (spec 22): from the bundle of a run to a job, and the commands
 //! that need no suites.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +17,11 @@ use crate::disk::{Access, create_directories, user_cache};
 use crate::execute::{Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
 use crate::prepare::{TargetNeed, TargetPool};
 use crate::queue::{
-    self, BundleLoader, BundleToLoad, LoadedBundle, QueueError, QueueLink, QueueServer,
-    QueueWorker, RunRequest, RunStatus, Say, WorkerSettings,
+    self, BundleLoader, BundleManifest, BundleToLoad, LoadedBundle, QueueError, QueueLink,
+    QueueServer, QueueWorker, RunRequest, RunStatus, Say, WorkerSettings,
 };
 use crate::setting::SandboxName;
+use crate::target::is_installed;
 use crate::workspace::Workspaces;
 
 use super::error::{Notice, SessionError};
@@ -45,6 +47,8 @@ pub struct WorkerSpec {
     /// `None`: host name and process id.
     pub name: Option<String>,
     pub health: Option<SocketAddr>,
+    /// Ends when there were no cases for so long.
+    pub until_idle: Option<Duration>,
     /// Copies of the buckets that the worker makes, if it is the first to need them.
     pub replicas: usize,
     /// Variables besides those of the environment.
@@ -77,6 +81,7 @@ pub fn run_worker(spec: WorkerSpec, say: Say) -> Result<(), SessionError> {
         slots: spec.workers.unwrap_or(cores * PER_CORE),
         cache,
         health: spec.health,
+        until_idle: spec.until_idle,
         replicas: spec.replicas,
     };
     let loader = SuiteLoader {
@@ -173,6 +178,10 @@ impl BundleLoader for SuiteLoader {
             }
             usable.push(other.is_none());
         }
+        let missing_programs = missing_programs(manifest);
+        for program in &missing_programs {
+            left_out.push(format!("program `{program}`, which checks need, is not installed"));
+        }
         // A run that was removed may come back while what it left is being removed.
         let number = self.loaded.fetch_add(1, Ordering::Relaxed);
         let scratch = self.scratch.join(format!("{}-{number}", manifest.run));
@@ -206,7 +215,7 @@ impl BundleLoader for SuiteLoader {
             answered: std::collections::HashMap::new(),
             reusable: std::collections::HashMap::new(),
         };
-        Ok(LoadedBundle { job, usable, left_out })
+        Ok(LoadedBundle { job, usable, left_out, missing_programs })
     }
 }
 
@@ -254,6 +263,16 @@ impl SuiteLoader {
         jobs.sort_by_key(place);
         Ok((jobs, secrets, pool.left_out))
     }
+}
+
+/// The programs that checks of a run need and this machine lacks.
+fn missing_programs(manifest: &BundleManifest) -> BTreeSet<String> {
+    let members = manifest.classes.iter().flat_map(|class| &class.members);
+    let is_missing = |program: &&String| match program.starts_with('/') {
+        true => !Utf8Path::new(program).is_file(),
+        false => !is_installed(program),
+    };
+    members.flat_map(|member| &member.programs).filter(is_missing).cloned().collect()
 }
 
 /// A test that is another one than on the coordinator.
