@@ -152,3 +152,41 @@ fn rows_equal_those_of_a_local_run_but_for_order_times_and_worker() {
     }
     assert!(long > 0, "no suite has a conversation of several turns");
 }
+
+#[test]
+fn scripts_find_on_a_worker_what_they_import_here() {
+    let Some(nats) = Nats::start() else { return };
+    let project = Project::empty();
+    let suite = "name: s\ntests:\n  - {id: a, criteria: x, input: Hi, assert: [{type: code-judge, script: [sh, ./judges/mine.sh]}]}\n  - {id: b, criteria: x, input: Hi, assert: [{type: code-judge, script: [sh, ./judges/far.sh]}]}\n";
+    project.write("evals/EVAL.yaml", suite);
+    project.write("evals/agent.sh", ". ./lib/greet.sh\ngreet\n");
+    project.write("evals/lib/greet.sh", "greet() { echo Hello; }\n");
+    project.write("evals/judges/mine.sh", ". \"$(dirname \"$0\")/deep/score.sh\"\n");
+    project.write("evals/judges/deep/score.sh", "echo '{\"score\": 1}'\n");
+    project.write("evals/judges/far.sh", ". \"$(dirname \"$0\")/../../shared/score.sh\"\n");
+    project.write("shared/score.sh", "echo '{\"score\": 1}'\n");
+    let key = "value-that-stays-here-17";
+    project.write("evals/judges/token.txt", key);
+    let targets = "targets: [{name: default, provider: cli, command: [sh, ./agent.sh], cwd: evals, env: {TOKEN: '${{ TOKEN }}'}}]\n";
+    project.write(".evalrig/targets.yaml", targets);
+    project.write(".env", &format!("TOKEN={key}\n"));
+    let _worker = nats.worker_with(&[], &[("TOKEN", key)]);
+    let local = project.run(&["evals", "--no-record", "--output", "local.jsonl"]);
+    local.exits(0);
+    let outcome = |file: &str, test: &str| {
+        let rows = project.rows_of(file);
+        let row = rows.iter().find(|row| row["evalId"] == test).expect("a row");
+        row["outcome"].clone()
+    };
+    nats.run(&project, &["evals", "--output", "queued.jsonl"]).exits(3);
+    assert_eq!(outcome("queued.jsonl", "a"), "passed");
+    assert_eq!(outcome("queued.jsonl", "b"), "errored");
+    let included = ["evals", "--queue-include", "shared", "--output", "included.jsonl"];
+    nats.run(&project, &included).exits(0);
+    let local = comparable(project.rows_of("local.jsonl"));
+    assert_eq!(comparable(project.rows_of("included.jsonl")), local);
+    nats.run(&project, &["evals", "--queue-include", "nowhere"]).exits(2).says("does not exist");
+    nats.run(&project, &["evals", "--queue-include", ".."]).exits(2).says("is not below");
+    // A file beside a script that has a secret is left out.
+    assert!(!nats.has_stored(key));
+}

@@ -28,6 +28,8 @@ pub(crate) enum BundleFile {
     File(Utf8PathBuf),
     Directory(Utf8PathBuf),
     Link(Utf8PathBuf, String),
+    /// A file that may be needed. It is left out if it cannot be read or has a secret.
+    Neighbour(Utf8PathBuf),
 }
 
 /// Everything below a directory but what is left out by name, links as they are.
@@ -69,7 +71,16 @@ pub(super) struct CollectedFiles {
     pub(super) files: Vec<ManifestFile>,
     pub(super) directories: Vec<String>,
     pub(super) links: Vec<ManifestLink>,
-    contents: BTreeMap<String, Utf8PathBuf>,
+    contents: BTreeMap<String, FileContent>,
+}
+
+/// What is sent under a hash.
+#[derive(Debug)]
+enum FileContent {
+    /// Read again when it is sent.
+    Of(Utf8PathBuf),
+    /// Small, of a file that may change at any time.
+    Held(Vec<u8>),
 }
 
 /// A path below `base`, as it is written in a manifest.
@@ -89,7 +100,17 @@ impl CollectedFiles {
         let mut found = Self::default();
         for one in wanted {
             match one {
-                BundleFile::File(path) => found.add_file(path, base, secrets)?,
+                BundleFile::File(path) => {
+                    let (hash, _) = found.add_file(path, base, secrets)?;
+                    found.contents.insert(hash, FileContent::Of(path.clone()));
+                }
+                BundleFile::Neighbour(path) if wanted.contains(&BundleFile::File(path.clone())) => {
+                }
+                BundleFile::Neighbour(path) => {
+                    if let Ok((hash, bytes)) = found.add_file(path, base, secrets) {
+                        found.contents.entry(hash).or_insert(FileContent::Held(bytes));
+                    }
+                }
                 BundleFile::Directory(path) if path == base => {}
                 BundleFile::Directory(path) => found.directories.push(bundle_path(path, base)?),
                 BundleFile::Link(path, target) => {
@@ -101,12 +122,13 @@ impl CollectedFiles {
         Ok(found)
     }
 
+    /// Returns its hash and its bytes.
     fn add_file(
         &mut self,
         path: &Utf8Path,
         base: &Utf8Path,
         secrets: &Secrets,
-    ) -> Result<(), QueueError> {
+    ) -> Result<(String, Vec<u8>), QueueError> {
         let fail = |error| QueueError::of(&format!("read `{path}`"), error);
         let bytes = read_whole(path, Reach::Anywhere, LARGEST + 1).map_err(fail)?;
         let size = bytes.len() as u64;
@@ -123,9 +145,9 @@ impl CollectedFiles {
         let hash = sha256(&bytes);
         let is_executable = is_executable(path);
         let path_in_bundle = bundle_path(path, base)?;
-        self.contents.insert(hash.clone(), path.to_owned());
-        self.files.push(ManifestFile { path: path_in_bundle, sha256: hash, size, is_executable });
-        Ok(())
+        let sha256 = hash.clone();
+        self.files.push(ManifestFile { path: path_in_bundle, sha256, size, is_executable });
+        Ok((hash, bytes))
     }
 
     /// Puts every content on the server, each once.
@@ -134,9 +156,9 @@ impl CollectedFiles {
         let mut sending = FuturesUnordered::new();
         loop {
             while sending.len() < AT_ONCE
-                && let Some((hash, path)) = contents.next()
+                && let Some((hash, content)) = contents.next()
             {
-                sending.push(send(store, hash, path));
+                sending.push(send(store, hash, content));
             }
             match sending.next().await {
                 Some(sent) => sent?,
@@ -146,7 +168,14 @@ impl CollectedFiles {
     }
 }
 
-async fn send(store: &ObjectStore, hash: &str, path: &Utf8Path) -> Result<(), QueueError> {
+async fn send(store: &ObjectStore, hash: &str, content: &FileContent) -> Result<(), QueueError> {
+    let path = match content {
+        FileContent::Of(path) => path,
+        FileContent::Held(bytes) => {
+            let put = put_object(store, hash, bytes).await;
+            return put.map_err(|error| QueueError::of("send a file of the run", error));
+        }
+    };
     let fail = |error: String| QueueError::of(&format!("send `{path}`"), error);
     let bytes = read_whole(path, Reach::Anywhere, LARGEST);
     let bytes = bytes.map_err(|error| fail(error.to_string()))?;

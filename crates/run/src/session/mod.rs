@@ -30,6 +30,8 @@ mod observer;
 #[cfg(feature = "queue")]
 mod queue_bundle;
 #[cfg(feature = "queue")]
+mod queue_neighbours;
+#[cfg(feature = "queue")]
 mod queue_worker;
 #[cfg(feature = "queue")]
 mod queued_run;

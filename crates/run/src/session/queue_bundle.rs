@@ -8,11 +8,13 @@ use evalrig_core::model::{
     Hook, HookCommand, Judging, NamedAssertion, RepoOrigin, Test, Workspace,
 };
 use evalrig_core::secrets::{is_env_file, is_secret_name};
+use evalrig_core::source::without_dots;
 
 use crate::execute::SuiteJob;
 use crate::queue::{BundleFile, QueueError, RunRequest, collect_tree, request_path};
 
 use super::load::LoadedSuite;
+use super::queue_neighbours::add_neighbours;
 use super::spec::RunSpec;
 
 /// What evalrig and git write into a directory.
@@ -23,6 +25,8 @@ const WRITTEN: &[&str] = &[".git", ".evalrig", ".co"];
 pub(super) struct BundledFiles {
     pub(super) base: Utf8PathBuf,
     pub(super) files: BTreeSet<BundleFile>,
+    /// What the user should know.
+    pub(super) notices: Vec<String>,
 }
 
 /// A secret in a targets file, or in a suite, would reach the server.
@@ -43,10 +47,11 @@ pub(super) fn refuse_secrets(spec: &RunSpec, suites: &[LoadedSuite]) -> Result<(
     }
 }
 
-/// Every file that the cases of these suites need.
+/// Every file that the cases of these suites need, and `included` with everything below.
 pub(super) fn collect_files(
     spec: &RunSpec,
     suites: &[&SuiteJob],
+    included: &[Utf8PathBuf],
 ) -> Result<BundledFiles, QueueError> {
     if spec.loading.allow_outside_root {
         return Err(QueueError::new(
@@ -54,7 +59,7 @@ pub(super) fn collect_files(
              cannot be used with it",
         ));
     }
-    let mut files = BTreeSet::new();
+    let (mut files, mut scripts) = (BTreeSet::new(), BTreeSet::new());
     let root = suites.first().map(|suite| suite.root.clone()).unwrap_or_default();
     for suite in suites {
         if suite.root != root {
@@ -66,22 +71,53 @@ pub(super) fn collect_files(
         if suite.targets_file.is_none() {
             return Err(QueueError::new("--queue: a targets file is needed"));
         }
-        add_suite(suite, &mut files)?;
+        add_suite(suite, &mut files, &mut scripts)?;
+    }
+    for path in included {
+        add_included(path, &root, &mut files)?;
     }
     refuse_env_files(&files)?;
+    let notices = add_neighbours(&scripts, &root, &mut files);
+    files.extend(scripts.into_iter().map(BundleFile::File));
     for path in spec.loading.files.take_seen().into_keys().filter(|path| path.is_file()) {
         if !is_private(&path) {
             files.insert(BundleFile::File(path));
         }
     }
     let paths = files.iter().map(|file| match file {
-        BundleFile::File(path) | BundleFile::Directory(path) | BundleFile::Link(path, _) => path,
+        BundleFile::File(path)
+        | BundleFile::Directory(path)
+        | BundleFile::Link(path, _)
+        | BundleFile::Neighbour(path) => path,
     });
     let base = paths.chain([&spec.loading.working_directory]).fold(root, |base, path| {
         let inside = base.ancestors().find(|ancestor| path.starts_with(ancestor));
         inside.unwrap_or(Utf8Path::new("/")).to_owned()
     });
-    Ok(BundledFiles { base, files })
+    Ok(BundledFiles { base, files, notices })
+}
+
+/// `--queue-include`.
+fn add_included(
+    path: &Utf8Path,
+    root: &Utf8Path,
+    files: &mut BTreeSet<BundleFile>,
+) -> Result<(), QueueError> {
+    let path = &without_dots(path);
+    if !path.starts_with(root) {
+        return Err(QueueError::new(format!(
+            "--queue-include: `{path}` is not below the repository root `{root}`"
+        )));
+    }
+    if path.is_dir() {
+        let is_left_out = |name: &str| WRITTEN.contains(&name) || is_env_file(name);
+        return collect_tree(path, &is_left_out, files);
+    }
+    if !path.is_file() {
+        return Err(QueueError::new(format!("--queue-include: `{path}` does not exist")));
+    }
+    files.insert(BundleFile::File(path.to_owned()));
+    Ok(())
 }
 
 /// What is asked for by name, or part of a template, cannot be left out in silence.
@@ -105,16 +141,21 @@ fn is_private(path: &Utf8Path) -> bool {
     is_env || path.components().any(|part| part.as_str() == ".git")
 }
 
-fn add_suite(suite: &SuiteJob, files: &mut BTreeSet<BundleFile>) -> Result<(), QueueError> {
+/// Scripts and other programs go to `scripts`, everything else to `files`.
+fn add_suite(
+    suite: &SuiteJob,
+    files: &mut BTreeSet<BundleFile>,
+    scripts: &mut BTreeSet<Utf8PathBuf>,
+) -> Result<(), QueueError> {
     let mut tests: Vec<usize> = suite.chains.iter().flatten().map(|case| case.test).collect();
     tests.sort_unstable();
     tests.dedup();
     for test in tests.iter().map(|at| &suite.suite.tests[*at]) {
-        add_test(test, suite, files)?;
+        add_test(test, suite, files, scripts)?;
     }
     for variant in suite.variants.values() {
         if let Some(workspace) = &variant.workspace {
-            add_workspace(workspace, suite, files)?;
+            add_workspace(workspace, suite, files, scripts)?;
         }
         for skill in variant.skills.iter().flatten() {
             if !skill.directory.starts_with(&suite.root) {
@@ -131,9 +172,9 @@ fn add_suite(suite: &SuiteJob, files: &mut BTreeSet<BundleFile>) -> Result<(), Q
     for connected in suite.connected.values() {
         let inside = connected.working_dir().filter(|path| path.starts_with(&suite.root));
         files.extend(inside.map(|path| BundleFile::Directory(path.to_owned())));
-        for path in connected.source_files() {
+        for path in connected.source_files().iter().map(|path| without_dots(path)) {
             if path.starts_with(&suite.root) && path.is_file() {
-                files.insert(BundleFile::File(path));
+                scripts.insert(path);
             }
         }
     }
@@ -144,22 +185,22 @@ fn add_test(
     test: &Test,
     suite: &SuiteJob,
     files: &mut BTreeSet<BundleFile>,
+    scripts: &mut BTreeSet<Utf8PathBuf>,
 ) -> Result<(), QueueError> {
     let blocks = test.input.iter().flat_map(|message| &message.content);
     let attached = blocks.filter_map(|block| block.file()?.path.clone());
     files.extend(attached.filter(|path| path.is_file()).map(BundleFile::File));
-    add_scripts(&test.assertions, files);
+    add_scripts(&test.assertions, scripts);
     match &test.workspace {
-        Some(workspace) => add_workspace(workspace, suite, files),
+        Some(workspace) => add_workspace(workspace, suite, files, scripts),
         None => Ok(()),
     }
 }
 
-fn add_scripts(assertions: &[NamedAssertion], files: &mut BTreeSet<BundleFile>) {
+fn add_scripts(assertions: &[NamedAssertion], scripts: &mut BTreeSet<Utf8PathBuf>) {
     for check in assertions.iter().map(|named| &named.assertion.check) {
-        let scripts = check.script_files().into_iter().filter(|path| path.is_file());
-        files.extend(scripts.map(BundleFile::File));
-        add_scripts(check.members(), files);
+        scripts.extend(check.script_files().into_iter().filter(|path| path.is_file()));
+        add_scripts(check.members(), scripts);
     }
 }
 
@@ -167,6 +208,7 @@ fn add_workspace(
     workspace: &Workspace,
     suite: &SuiteJob,
     files: &mut BTreeSet<BundleFile>,
+    scripts: &mut BTreeSet<Utf8PathBuf>,
 ) -> Result<(), QueueError> {
     if let Some(template) = &workspace.template {
         collect_tree(template, &|_| false, files)?;
@@ -183,21 +225,21 @@ fn add_workspace(
     }
     let Workspace { before_all, setup, teardown, after_all, .. } = workspace;
     for hook in [before_all, setup, teardown, after_all].into_iter().flatten() {
-        add_hook(hook, suite, files);
+        add_hook(hook, suite, scripts);
     }
     Ok(())
 }
 
 /// The files among the words of a hook.
-fn add_hook(hook: &Hook, suite: &SuiteJob, files: &mut BTreeSet<BundleFile>) {
+fn add_hook(hook: &Hook, suite: &SuiteJob, scripts: &mut BTreeSet<Utf8PathBuf>) {
     let words: Vec<&str> = match &hook.command {
         HookCommand::Argv(words) => words.iter().map(String::as_str).collect(),
         HookCommand::Shell(text) => text.split_whitespace().collect(),
     };
     for word in words {
-        let path = evalrig_core::source::without_dots(&hook.base.join(word));
+        let path = without_dots(&hook.base.join(word));
         if path.starts_with(&suite.root) && path.is_file() {
-            files.insert(BundleFile::File(path));
+            scripts.insert(path);
         }
     }
 }

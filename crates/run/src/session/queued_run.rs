@@ -37,6 +37,8 @@ pub struct QueueSpec {
     pub patience: Duration,
     /// Whether to return once every case is on the server.
     pub is_detached: bool,
+    /// Files and directories that are sent to workers besides what the run is known to need.
+    pub included: Vec<Utf8PathBuf>,
 }
 
 /// A run that workers do not run yet because of this process. Its connection belongs to the runtime.
@@ -108,7 +110,10 @@ pub(super) fn prepare_queued_run(
             name.as_str()
         )));
     }
-    let BundledFiles { base, files } = collect_files(spec, &run.suites)?;
+    let BundledFiles { base, files, notices } = collect_files(spec, &run.suites, &queue.included)?;
+    for notice in notices {
+        notify(Notice::Message(notice));
+    }
     let plan = QueuedPlan {
         name,
         settings: QueueSettings {
@@ -177,6 +182,11 @@ impl QueuedRun {
                 self.coordinator.option()
             )));
         }
+    }
+
+    /// Others take its rows.
+    pub(super) fn detach(self) {
+        self.runtime.block_on(self.coordinator.leave());
     }
 
     pub(super) fn execute(

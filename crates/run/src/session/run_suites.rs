@@ -90,7 +90,7 @@ pub(super) fn run_suites(
             let ready =
                 prepare_queue(spec, queue, found, &mut origin, (&suites, &secrets), notify)?;
             if queue.is_detached {
-                ready.begin(spec, notify)?;
+                ready.begin(spec, notify)?.detach();
                 return Ok(FinishedRun::detached());
             }
             Some(ready)

@@ -168,6 +168,7 @@ fn queue_spec(context: &Context, args: &Queueing) -> Option<QueueSpec> {
         lease: args.lease,
         patience: args.queue_patience,
         is_detached: args.detach,
+        included: args.queue_include.iter().map(|path| context.absolute(path)).collect(),
     })
 }
 
