@@ -209,6 +209,8 @@ fn a_login_is_needed_where_the_server_wants_one() {
     };
     let run = ["run", "--no-record", "--detach", "--queue", &url];
     with("wrong", &run).exits(2).says("refuses the login");
+    let worker = ["worker", "--queue", &url, "--cache", "cache"];
+    with("wrong", &worker).exits(2).says("refuses the login");
     let ran = with("hunter2", &run);
     ran.exits(0);
     assert!(!ran.err.contains("hunter2"));

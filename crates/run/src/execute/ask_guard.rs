@@ -52,10 +52,8 @@ impl<'a> AskGuard<'a> {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let sent = match self.has_sent.load(Ordering::SeqCst) {
-            true => SentSoFar::Something,
-            false => SentSoFar::Nothing,
-        };
+        let has_sent = self.has_sent.load(Ordering::SeqCst);
+        let sent = if has_sent { SentSoFar::Something } else { SentSoFar::Nothing };
         if (self.may_ask)(sent) {
             return Ok(());
         }
@@ -225,7 +223,7 @@ mod tests {
             assert_eq!(busy.0.load(Ordering::SeqCst), calls);
             assert_eq!(guard.has_refused(), !has_asked);
             guard.begin_case();
-            assert_eq!(guard.check().is_err(), true);
+            assert!(guard.check().is_err());
         }
     }
 }

@@ -23,6 +23,10 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 const MOST_MESSAGES: i64 = 10_000_000;
 const LONGEST_MESSAGE: i32 = 1024 * 1024;
 
+/// How often a stream is asked for that the server says nothing about, and the pause in between.
+const OPEN_ATTEMPTS: usize = 4;
+const OPEN_AGAIN: Duration = Duration::from_secs(1);
+
 /// The options of `run` about the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QueueSettings {
@@ -220,11 +224,22 @@ impl RunQueue {
         name: RunName,
         entry: RunEntry,
     ) -> Result<Option<Self>, QueueError> {
-        let stream = async |stream: String| match link.stream.get_stream(&stream).await {
-            Ok(found) => Ok(Some(found)),
-            Err(error) if is_missing(&error.kind()) => Ok(None),
-            Err(error) => {
-                Err(QueueError::of(&format!("open the stream {stream}"), describe(&error)))
+        let stream = async |stream: String| {
+            let mut attempts = 1;
+            loop {
+                match link.stream.get_stream(&stream).await {
+                    Ok(found) => return Ok(Some(found)),
+                    Err(error) if is_missing(&error.kind()) => return Ok(None),
+                    // A cluster that has lost a server may have no leader for it now.
+                    Err(error) if is_unanswered(&error.kind()) && attempts < OPEN_ATTEMPTS => {
+                        attempts += 1;
+                        tokio::time::sleep(OPEN_AGAIN).await;
+                    }
+                    Err(error) => {
+                        let what = format!("open the stream {stream}");
+                        return Err(QueueError::of(&what, describe(&error)));
+                    }
+                }
             }
         };
         let (Some(cases), Some(answers), Some(rows)) = (
@@ -281,6 +296,10 @@ pub(super) async fn entry_of(
     let entry = runs.get(name.as_str()).await;
     let entry = entry.map_err(|error| QueueError::of("read the list of runs", error))?;
     Ok(entry.map(|bytes| RunEntry::read(&bytes, name)))
+}
+
+fn is_unanswered(kind: &GetStreamErrorKind) -> bool {
+    matches!(kind, GetStreamErrorKind::Request)
 }
 
 fn is_missing(kind: &GetStreamErrorKind) -> bool {

@@ -268,9 +268,11 @@ impl SuiteLoader {
 /// The programs that checks of a run need and this machine lacks.
 fn missing_programs(manifest: &BundleManifest) -> BTreeSet<String> {
     let members = manifest.classes.iter().flat_map(|class| &class.members);
-    let is_missing = |program: &&String| match program.starts_with('/') {
-        true => !Utf8Path::new(program).is_file(),
-        false => !is_installed(program),
+    let is_missing = |program: &&String| {
+        let is_path = program.starts_with('/');
+        let is_there =
+            if is_path { Utf8Path::new(program).is_file() } else { is_installed(program) };
+        !is_there
     };
     members.flat_map(|member| &member.programs).filter(is_missing).cloned().collect()
 }

@@ -49,7 +49,7 @@ pub(super) struct ReadyRun {
 
 enum NextStep {
     /// To be put on the server.
-    Queue(QueueLink, Box<PreparedRun>),
+    Queue(Box<(QueueLink, PreparedRun)>),
     /// On the server already.
     GoOn(Box<Coordinator>),
 }
@@ -129,14 +129,14 @@ pub(super) fn prepare_queued_run(
         in_rounds: run.in_rounds,
         secrets: run.secrets,
     };
-    let next = NextStep::Queue(link, Box::new(PreparedRun::new(plan)?));
+    let next = NextStep::Queue(Box::new((link, PreparedRun::new(plan)?)));
     Ok(ReadyRun { runtime, next })
 }
 
 impl ReadyRun {
     pub(super) fn name(&self) -> &str {
         match &self.next {
-            NextStep::Queue(_, run) => run.name().as_str(),
+            NextStep::Queue(new) => new.1.name().as_str(),
             NextStep::GoOn(coordinator) => coordinator.name().as_str(),
         }
     }
@@ -149,7 +149,8 @@ impl ReadyRun {
     ) -> Result<QueuedRun, SessionError> {
         let Self { runtime, next } = self;
         let coordinator = match next {
-            NextStep::Queue(link, run) => {
+            NextStep::Queue(new) => {
+                let (link, run) = *new;
                 let coordinator = runtime.block_on(run.put_on_server(&link))?;
                 notify(Notice::Message(format!("run {} is queued", coordinator.name().as_str())));
                 coordinator
