@@ -192,6 +192,54 @@ fn bwrap_hides_the_suite_and_takes_the_network_away() {
     assert!(!answer(&project, "a").starts_with("suite"));
 }
 
+/// Looks for what the agent is judged by, also where the system directories are.
+const LOOK_AROUND: &str = "#!/bin/sh\n\
+     for path in \"$ROOT\"/EVAL.yaml \"$ROOT\"/.evalrig/targets.yaml \"$ROOT\"/.evalrig/results \"$ROOT\"/.co/evals \
+       \"$ROOT\"/lib/judge.py; do [ -e \"$path\" ] && echo \"found ${path#\"$ROOT\"}\"; done\n\
+     cat \"$ROOT\"/.evalrig/results/*.jsonl \"$ROOT\"/.co/evals/*.yaml 2> /dev/null | grep -q earlier-answer && echo \"found an answer\"\n\
+     echo end\n";
+
+#[test]
+fn bwrap_hides_the_repository_that_the_program_of_the_agent_is_in() {
+    if !has_bwrap() {
+        return;
+    }
+    let project = Project::empty();
+    let root = project.path("").canonicalize().unwrap();
+    project.write(".git/HEAD", "ref: refs/heads/main\n");
+    // What looks like the installation of a program.
+    project.write("lib/judge.py", "");
+    project.write("bin/agent", LOOK_AROUND);
+    let program = project.path("bin/agent");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("EVAL.yaml", &suite(&json!({"env": {"ROOT": root}}), &one_test()));
+    project.write(".evalrig/targets.yaml", &target(&json!({"command": "echo earlier-answer"})));
+    project.run(&["--quiet"]).exits(0);
+    let set = |options: Value| {
+        let mut all = json!({"command": [root.join("bin/agent")]});
+        for (key, value) in options.as_object().unwrap() {
+            all[key] = value.clone();
+        }
+        project.write(".evalrig/targets.yaml", &target(&all));
+    };
+    set(json!({}));
+    project.run(&["--quiet"]).exits(0);
+    let open = answer(&project, "a");
+    for found in [
+        "/EVAL.yaml",
+        "/.evalrig/targets.yaml",
+        "/.evalrig/results",
+        "/.co/evals",
+        "/lib/judge.py",
+        "an answer",
+    ] {
+        assert!(open.contains(&format!("found {found}\n")), "{open}");
+    }
+    set(json!({"sandbox": "bwrap"}));
+    project.run(&["--quiet"]).exits(0);
+    assert_eq!(answer(&project, "a").trim(), "end");
+}
+
 /// Stands in for podman: writes down its arguments and runs the program of the container.
 const ENGINE: &str = r#"#!/bin/sh
 echo "$*" >> "$ENGINE_CALLS"

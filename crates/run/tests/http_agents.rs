@@ -94,6 +94,7 @@ fn with_request<T>(asked: &Asked<'_>, ask: impl FnOnce(&Request<'_>) -> T) -> T 
         env: &[],
         place: None,
         confinement: None,
+        hidden: &[],
         stop: None,
         conversation: None,
     })

@@ -98,6 +98,7 @@ impl Place {
             env: &[],
             place: None,
             confinement: None,
+            hidden: &[],
             stop: None,
             conversation: self.conversation.as_ref(),
         };

@@ -112,8 +112,9 @@ impl ProcessConfinement {
     pub(crate) fn view_of_checks(
         &self,
         container: Option<&ContainerSettings>,
+        hidden: &[Utf8PathBuf],
     ) -> Option<SandboxView> {
-        self.hides_files().then(|| self.view(Vec::new(), container))
+        self.hides_files().then(|| self.view(Vec::new(), container, hidden))
     }
 
     /// Whether programs run in a container.
@@ -139,9 +140,11 @@ impl ProcessConfinement {
         &self,
         writable: Vec<Utf8PathBuf>,
         container: Option<&ContainerSettings>,
+        hidden: &[Utf8PathBuf],
     ) -> SandboxView {
         SandboxView {
             writable,
+            hidden: hidden.to_vec(),
             network: self.network,
             container: self.container_for(container),
             ..SandboxView::default()
@@ -198,7 +201,7 @@ impl Launch {
             writable.push(start.cwd.clone());
         }
         let container = request.place.and_then(|place| place.container);
-        let mut view = confinement.view(writable, container);
+        let mut view = confinement.view(writable, container, request.hidden);
         if confinement.is_container() {
             // It inherits nothing, and its client needs the variables of the user.
             view.variables = container_variables(layout, &user);

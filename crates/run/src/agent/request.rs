@@ -54,6 +54,8 @@ pub struct Request<'a> {
     pub place: Option<&'a CasePlace<'a>>,
     /// The home and the sandbox of processes; `None` if they run as evalrig does.
     pub confinement: Option<&'a ProcessConfinement>,
+    /// What a sandbox that hides files never shows: see [`crate::sandbox::SandboxView::hidden`].
+    pub hidden: &'a [Utf8PathBuf],
     /// When an agent that reports as it works may be stopped.
     pub stop: Option<StopRule<'a>>,
     /// The conversation that goes on; `None` for a session of its own.

@@ -322,6 +322,7 @@ pub(crate) mod testing {
             env: &[],
             place: None,
             confinement: None,
+            hidden: &[],
             stop: None,
             conversation: None,
         };

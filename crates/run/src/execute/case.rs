@@ -338,6 +338,7 @@ impl<'a> CaseWork<'a> {
             env: variant.map_or(&[], |variant| &variant.env),
             place: None,
             confinement: None,
+            hidden: &self.job.options.hidden,
             stop: stops.then_some(StopRule(&test.assertions)),
             conversation: turn,
         };

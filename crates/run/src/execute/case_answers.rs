@@ -69,7 +69,8 @@ impl CaseWork<'_> {
                 let connected = self.suite_job().target(&self.case.target);
                 let confinement = connected.and_then(|connected| connected.confinement());
                 let container = workspace.container();
-                let view = confinement.and_then(|found| found.view_of_checks(container));
+                let hidden = &self.job.options.hidden;
+                let view = confinement.and_then(|found| found.view_of_checks(container, hidden));
                 let sandbox = confinement
                     .zip(view.as_ref())
                     .map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
@@ -152,6 +153,7 @@ impl CaseWork<'_> {
             env: &[],
             place: None,
             confinement: None,
+            hidden: &self.job.options.hidden,
             stop: None,
             conversation: None,
         };

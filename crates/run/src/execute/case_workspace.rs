@@ -83,6 +83,8 @@ pub(super) struct AttemptWorkspaces<'a> {
     /// Skills: paths below the workspace, and the directories they are copied from.
     skills: Vec<(String, Utf8PathBuf)>,
     confinement: Option<&'a ProcessConfinement>,
+    /// What the sandbox of the agent does not show.
+    hidden: &'a [Utf8PathBuf],
     /// Of the last attempt; before the first one, that of the conversation.
     current: Mutex<Option<CaseWorkspace>>,
     /// Of `teardown` in workspaces of earlier attempts.
@@ -122,6 +124,7 @@ impl<'a> AttemptWorkspaces<'a> {
             placed: placed_files(&test.input),
             skills: skills.collect(),
             confinement: connected.confinement(),
+            hidden: &work.job.options.hidden,
             current: Mutex::new(chain.workspace.take().map(|(workspace, _)| workspace)),
             warnings: Mutex::default(),
         })
@@ -169,7 +172,7 @@ impl<'a> AttemptWorkspaces<'a> {
 
     /// Clears away the workspace of an attempt that is repeated.
     async fn abandon(&self, workspace: CaseWorkspace) {
-        let warning = run_teardown(&workspace, self.confinement).await;
+        let warning = run_teardown(&workspace, self.confinement, self.hidden).await;
         locked(&self.warnings).extend(warning);
         workspace.remove().await;
     }
@@ -179,8 +182,9 @@ impl<'a> AttemptWorkspaces<'a> {
 async fn run_teardown(
     workspace: &CaseWorkspace,
     confinement: Option<&ProcessConfinement>,
+    hidden: &[Utf8PathBuf],
 ) -> Option<String> {
-    let view = confinement.and_then(|found| found.view_of_checks(workspace.container()));
+    let view = confinement.and_then(|found| found.view_of_checks(workspace.container(), hidden));
     let sandbox = confinement.zip(view.as_ref());
     let sandbox = sandbox.map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
     workspace.teardown(sandbox).await
@@ -288,7 +292,8 @@ impl CaseWork<'_> {
         confinement: Option<&ProcessConfinement>,
         chain: &ChainState,
     ) -> Option<Utf8PathBuf> {
-        if let Some(warning) = run_teardown(&workspace, confinement).await {
+        if let Some(warning) = run_teardown(&workspace, confinement, &self.job.options.hidden).await
+        {
             self.warn(&warning);
         }
         let is_kept = match rule {

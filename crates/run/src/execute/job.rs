@@ -207,6 +207,8 @@ pub(crate) struct RunOptions {
     pub(crate) scratch: Utf8PathBuf,
     /// Makes the workspaces of cases.
     pub(crate) workspaces: Arc<Workspaces>,
+    /// What agents in a sandbox never see: suites, results, run logs, other cases.
+    pub(crate) hidden: Vec<Utf8PathBuf>,
     /// Goes before `keep` of the suite.
     pub(crate) keep_workspaces: Option<KeepRule>,
     /// Records cases in `.co/evals`.

@@ -128,10 +128,12 @@ impl Sandbox for Bwrap {
     }
 
     fn wrap(&self, start: ProgramStart, view: &SandboxView) -> Result<SandboxedProgram, String> {
+        let masked = hidden_in_system(&view.hidden);
         let is_visible = |path: &Utf8Path| {
-            is_system(path) || view.writable.iter().any(|one| path.starts_with(one))
+            (is_system(path) && !masked.iter().any(|one| path.starts_with(one)))
+                || view.writable.iter().any(|one| path.starts_with(one))
         };
-        let needed = program_paths(&start, &is_visible)?;
+        let needed = program_paths(&start, &view.hidden, &is_visible)?;
         let mut arguments = self.system();
         if view.network == NetworkAccess::None {
             arguments.add(["--unshare-net"]);
@@ -146,6 +148,7 @@ impl Sandbox for Bwrap {
         {
             arguments.add(["--tmpfs", home.as_str()]);
         }
+        let emptied = arguments.mask(&masked);
         for path in needed.readable.iter().chain(&view.readable) {
             arguments.show(path);
         }
@@ -158,6 +161,9 @@ impl Sandbox for Bwrap {
         for path in &view.writable {
             arguments.add(["--bind", path.as_str(), path.as_str()]);
         }
+        for path in emptied {
+            arguments.add(["--remount-ro", path.as_str()]);
+        }
         arguments.add(["--remount-ro", "/", "--chdir", start.cwd.as_str(), "--"]);
         arguments.add([start.program.as_str()]);
         arguments.0.extend(start.args);
@@ -168,6 +174,16 @@ impl Sandbox for Bwrap {
 
 fn is_system(path: &Utf8Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
+}
+
+/// What system directories would show, a directory before what is in it. A system directory itself is
+/// needed.
+fn hidden_in_system(hidden: &[Utf8PathBuf]) -> Vec<&Utf8Path> {
+    let is_inside = |path: &&Utf8Path| is_system(path) && !SYSTEM.contains(&path.as_str());
+    let mut inside: Vec<&Utf8Path> =
+        hidden.iter().map(Utf8PathBuf::as_path).filter(is_inside).collect();
+    inside.sort_unstable();
+    inside
 }
 
 #[derive(Debug, Default)]
@@ -189,5 +205,22 @@ impl BwrapArguments {
             Err(_) if path.exists() => self.show(path),
             Err(_) => {}
         }
+    }
+    /// Covers these paths. Returns the directories that are empty now: until they are mounted read-only,
+    /// more can be shown in them.
+    fn mask<'p>(&mut self, paths: &[&'p Utf8Path]) -> Vec<&'p Utf8Path> {
+        let mut empty: Vec<&Utf8Path> = Vec::new();
+        for path in paths {
+            if empty.iter().any(|one| path.starts_with(one)) {
+                continue;
+            }
+            if path.is_dir() {
+                self.add(["--tmpfs", path.as_str()]);
+                empty.push(path);
+            } else if path.exists() {
+                self.add(["--ro-bind", "/dev/null", path.as_str()]);
+            }
+        }
+        empty
     }
 }

@@ -268,6 +268,7 @@ mod tests {
         let view = SandboxView {
             writable: vec!["/tmp/w".into(), "/tmp/h".into()],
             readable: vec!["/srv/data".into()],
+            hidden: vec!["/srv".into()],
             variables: vec!["OPENAI_API_KEY".to_owned()],
             network: NetworkAccess::None,
             container: ContainerSettings {

@@ -79,6 +79,9 @@ pub struct SandboxView {
     /// What an agent needs from places that are hidden otherwise; absolute. Its program is found without
     /// being listed here.
     pub readable: Vec<Utf8PathBuf>,
+    /// Files and directories that are not shown, not even as a part of a system directory or of the
+    /// installation of a program; real paths. What is writable or readable is shown all the same.
+    pub hidden: Vec<Utf8PathBuf>,
     /// Names of inherited variables that a container gets. The other sandboxes inherit all of them.
     pub variables: Vec<String>,
     pub network: NetworkAccess,

@@ -24,12 +24,14 @@ pub(super) struct ProgramPaths {
     pub(super) links: Vec<(Utf8PathBuf, Utf8PathBuf)>,
 }
 
-/// Finds them. `is_visible` says what the sandbox shows anyway.
+/// Finds them. `hidden` is not shown as a part of something else; `is_visible` says what the sandbox shows
+/// anyway.
 pub(super) fn program_paths(
     start: &ProgramStart,
+    hidden: &[Utf8PathBuf],
     is_visible: &dyn Fn(&Utf8Path) -> bool,
 ) -> Result<ProgramPaths, String> {
-    let mut found = PathFinder { start, is_visible, paths: ProgramPaths::default() };
+    let mut found = PathFinder { start, hidden, is_visible, paths: ProgramPaths::default() };
     if !found.add_program(&start.program, DEPTH) {
         return Err(format!("cannot start `{}`: no such program", start.program));
     }
@@ -44,6 +46,7 @@ pub(super) fn program_paths(
 
 struct PathFinder<'a> {
     start: &'a ProgramStart,
+    hidden: &'a [Utf8PathBuf],
     is_visible: &'a dyn Fn(&Utf8Path) -> bool,
     paths: ProgramPaths,
 }
@@ -68,7 +71,7 @@ impl PathFinder<'_> {
             self.paths.links.push((path, real.clone()));
         }
         if !(self.is_visible)(&real) {
-            self.show(installation(&real, self.start.variable("HOME").as_deref()));
+            self.show(self.installation(&real));
         }
         if depth > 1
             && let Some(interpreter) = interpreter(&real)
@@ -76,6 +79,41 @@ impl PathFinder<'_> {
             self.add_program(&interpreter, depth - 1);
         }
         true
+    }
+
+    /// The directory that belongs to a program and to nothing else, or the file itself.
+    fn installation(&self, program: &Utf8Path) -> Utf8PathBuf {
+        let modules =
+            program.ancestors().filter(|path| path.file_name() == Some("node_modules")).last();
+        if let Some(modules) = modules.filter(|modules| !self.holds_hidden(modules)) {
+            return modules.to_owned();
+        }
+        let bin = program.parent().filter(|parent| parent.file_name() == Some("bin"));
+        match bin.and_then(Utf8Path::parent) {
+            Some(prefix) if self.is_installation(prefix) => prefix.to_owned(),
+            _ => program.to_owned(),
+        }
+    }
+
+    /// Whether nothing but programs is below the directory above a `bin`.
+    fn is_installation(&self, prefix: &Utf8Path) -> bool {
+        if self.holds_hidden(prefix) {
+            return false;
+        }
+        if prefix.join("pyvenv.cfg").is_file() {
+            return true;
+        }
+        let home = self.start.variable("HOME").map(Utf8PathBuf::from);
+        // These hold what belongs to the user.
+        let is_shared = home.is_some_and(|home| *prefix == home || *prefix == home.join(".local"))
+            || prefix.parent().is_none();
+        // A repository may have a `bin` and a `lib` without being an installation.
+        let is_hidden = self.hidden.iter().any(|one| prefix.starts_with(one));
+        prefix.join("lib").is_dir() && !is_shared && !is_hidden
+    }
+
+    fn holds_hidden(&self, directory: &Utf8Path) -> bool {
+        self.hidden.iter().any(|one| one.starts_with(directory))
     }
 
     fn find(&self, program: &str) -> Option<Utf8PathBuf> {
@@ -100,29 +138,6 @@ fn is_executable(path: &Utf8Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(path: &Utf8Path) -> bool {
     path.is_file()
-}
-
-/// The directory that belongs to a program and to nothing else, or the file itself.
-fn installation(program: &Utf8Path, home: Option<&str>) -> Utf8PathBuf {
-    let modules =
-        program.ancestors().filter(|path| path.file_name() == Some("node_modules")).last();
-    if let Some(modules) = modules {
-        return modules.to_owned();
-    }
-    let bin = program.parent().filter(|parent| parent.file_name() == Some("bin"));
-    let Some(prefix) = bin.and_then(Utf8Path::parent) else {
-        return program.to_owned();
-    };
-    let is_environment = prefix.join("pyvenv.cfg").is_file();
-    // These hold what belongs to the user.
-    let home = home.map(Utf8Path::new);
-    let is_shared = home.is_some_and(|home| prefix == home || prefix == home.join(".local"))
-        || prefix.parent().is_none();
-    if is_environment || (prefix.join("lib").is_dir() && !is_shared) {
-        prefix.to_owned()
-    } else {
-        program.to_owned()
-    }
 }
 
 /// The program in the first line of a script.
@@ -167,6 +182,16 @@ mod tests {
         }
 
         fn find(&self, program: &str, path: &str, args: &[&str]) -> Result<ProgramPaths, String> {
+            self.find_beside(program, path, args, &[])
+        }
+
+        fn find_beside(
+            &self,
+            program: &str,
+            path: &str,
+            args: &[&str],
+            hidden: &[Utf8PathBuf],
+        ) -> Result<ProgramPaths, String> {
             let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
             let start = ProgramStart {
                 program: program.to_owned(),
@@ -174,7 +199,8 @@ mod tests {
                 cwd: self.home.clone(),
                 env: vec![variable("HOME", self.home.as_str()), variable("PATH", path)],
             };
-            program_paths(&start, &|path| path.starts_with("/usr") || path.starts_with("/bin"))
+            let is_visible = |path: &Utf8Path| path.starts_with("/usr") || path.starts_with("/bin");
+            program_paths(&start, hidden, &is_visible)
         }
     }
 
@@ -234,5 +260,31 @@ mod tests {
         let directory = place.home.join("suite");
         let args = [script.as_str(), directory.as_str(), "suite/EVAL.yaml", "/no/such/file"];
         assert_eq!(place.find("sh", "/bin", &args).unwrap().readable, [script]);
+    }
+
+    #[test]
+    fn nothing_hidden_is_shown_as_a_part_of_an_installation() {
+        let place = Place::new();
+        let root = place.home.join("shop");
+        let agent = place.program("shop/bin/agent", "\x7fELF");
+        let packed = place.program("shop/node_modules/a/cli.js", "\x7fELF");
+        let inner = place.program("shop/tools/bin/agent", "\x7fELF");
+        fs::create_dir_all(root.join("lib")).unwrap();
+        fs::create_dir_all(root.join("tools/lib")).unwrap();
+        let shown = |program: &Utf8Path, hidden: &[Utf8PathBuf]| {
+            place.find_beside(program.as_str(), "", &[], hidden).unwrap().readable
+        };
+        assert_eq!(shown(&agent, &[]), [root.clone()], "what it looks like");
+        for hidden in [root.clone(), root.join("evals/EVAL.yaml"), place.home.clone()] {
+            assert_eq!(shown(&agent, std::slice::from_ref(&hidden)), [agent.clone()], "{hidden}");
+        }
+        assert_eq!(shown(&inner, std::slice::from_ref(&root)), [inner.clone()]);
+        // Dependencies are known by their names. The suite is not among them.
+        let modules = root.join("node_modules");
+        assert_eq!(shown(&packed, std::slice::from_ref(&root)), [modules.clone()]);
+        assert_eq!(shown(&packed, &[modules.join("evals")]), [packed]);
+        fs::write(root.join("tools/pyvenv.cfg"), "").unwrap();
+        assert_eq!(shown(&inner, &[root.clone()]), [root.join("tools")]);
+        assert_eq!(shown(&inner, &[root.join("tools/results.jsonl")]), [inner]);
     }
 }

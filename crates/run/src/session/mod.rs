@@ -17,6 +17,7 @@ mod find_results;
 mod finish;
 mod gate;
 mod git_state;
+mod hidden_paths;
 mod history;
 mod judge_check;
 mod judged_rows;

@@ -137,6 +137,7 @@ impl MutationAsks {
             messages: false,
             scratch: scratch.path().to_owned(),
             workspaces: Arc::new(Workspaces::new(scratch.path())),
+            hidden: Vec::new(),
             keep_workspaces: None,
             recording: None,
             secrets,

@@ -25,6 +25,7 @@ use crate::target::is_installed;
 use crate::workspace::Workspaces;
 
 use super::error::{Notice, SessionError};
+use super::hidden_paths::hidden_paths;
 use super::known_secrets::known_secrets;
 use super::load::{TargetsFile, load_suites};
 use super::queued_run::start_runtime;
@@ -188,7 +189,7 @@ impl BundleLoader for SuiteLoader {
         create_directories(&scratch, Access::Private).map_err(|error| error.to_string())?;
         let suites = jobs.into_iter();
         let suites = suites.map(|job| SuiteRun { job, sink: sink(Arc::clone(&secrets)) });
-        let suites = suites.collect();
+        let suites: Vec<_> = suites.collect();
         let options = RunOptions {
             workers: None,
             descriptors: DescriptorBudget::now(),
@@ -200,6 +201,7 @@ impl BundleLoader for SuiteLoader {
             judging: spec.grading.judging,
             messages: spec.messages,
             workspaces: Arc::new(Workspaces::new(&scratch)),
+            hidden: hidden_paths(&spec, suites.iter().map(|suite| &suite.job), &scratch),
             scratch,
             // A path on a worker says nothing elsewhere.
             keep_workspaces: Some(KeepRule::Never),

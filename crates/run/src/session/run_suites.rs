@@ -16,6 +16,7 @@ use crate::workspace::Workspaces;
 use super::baseline::Baseline;
 use super::error::{Notice, Notify, SessionError};
 use super::finish::{EndedRun, FinishedRun, finish_run};
+use super::hidden_paths::hidden_paths;
 use super::history::TestHistory;
 use super::known_secrets::redacting;
 use super::observer::RunObserver;
@@ -128,6 +129,7 @@ pub(super) fn run_suites(
         messages: spec.messages,
         scratch: scratch.path().to_owned(),
         workspaces: Arc::new(Workspaces::new(scratch.path())),
+        hidden: hidden_paths(spec, suites.iter().map(|suite| &suite.job), scratch.path()),
         keep_workspaces: spec.keep_workspaces,
         recording: recording.clone(),
         secrets: Arc::clone(&secrets),

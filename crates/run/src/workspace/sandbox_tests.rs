@@ -189,6 +189,35 @@ async fn keys_suites_and_other_cases_are_not_there() {
 }
 
 #[tokio::test]
+async fn a_repository_in_a_system_directory_is_covered() {
+    let lines = ["grep -q root: /etc/passwd", "ls /usr/share | grep -q .", "ls -d /usr/share/*"];
+    for user in users() {
+        let attack = Attack::new(user);
+        let hidden =
+            ["/usr", "/etc/passwd", "/usr/share/doc", "/usr/share"].map(Into::into).to_vec();
+        let view = SandboxView { hidden, ..attack.view() };
+        for line in lines {
+            attack_in(&attack, &NoSandbox, &view, line, true).await;
+            attack_in(&attack, &attack.bwrap(), &attack.view(), line, true).await;
+            attack_in(&attack, &attack.bwrap(), &view, line, false).await;
+        }
+        attack_in(&attack, &attack.bwrap(), &view, "touch /usr/share/x", false).await;
+    }
+}
+
+async fn attack_in(
+    attack: &Attack,
+    sandbox: &dyn Sandbox,
+    view: &SandboxView,
+    line: &str,
+    succeeds: bool,
+) {
+    let ended = attack.run(sandbox, view, line, Duration::from_secs(60)).await.unwrap();
+    let user = attack.user;
+    assert_eq!(ended.status.success(), succeeds, "{line} as {user:?} in {}", sandbox.name());
+}
+
+#[tokio::test]
 async fn nothing_outside_is_written() {
     for user in users() {
         let attack = Attack::new(user);

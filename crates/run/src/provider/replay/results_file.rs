@@ -267,6 +267,7 @@ mod tests {
             env: &[],
             place: None,
             confinement: None,
+            hidden: &[],
             stop: None,
             conversation: None,
         };
