@@ -30,6 +30,8 @@ use super::text_pack::{ContentHash, FileContent, TextPack, TextPackDraft};
 pub(super) enum EntryContent {
     File(FileContent),
     Link(Vec<u8>),
+    /// A FIFO, a socket, a device or the root of another file system. In a base there is none.
+    Special,
 }
 
 #[derive(Debug)]
@@ -113,6 +115,7 @@ impl WorkspaceBase {
                 None => continue,
                 Some(EntryContent::File(file)) => file.hash,
                 Some(EntryContent::Link(target)) => Sha256::digest(target).into(),
+                Some(EntryContent::Special) => [0; 32],
             };
             digest.update((entry.path.len() as u64).to_le_bytes());
             digest.update(&entry.path);
@@ -160,7 +163,7 @@ impl WorkspaceBase {
             let at = self.position(&path).ok_or(BaseError::Tampered)?;
             let is_same = match &self.entries[at].content {
                 Some(EntryContent::Link(known)) => *known == link,
-                Some(EntryContent::File(_)) => false,
+                Some(EntryContent::File(_) | EntryContent::Special) => false,
                 None => source.facts[at].kind == NodeKind::Link,
             };
             if !is_same {

@@ -85,9 +85,6 @@ fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<File
     let mut seen_own: HashSet<Vec<u8>> = HashSet::with_capacity(snapshot.own_length());
     let rules = snapshot.rules();
     walk_evidence(root, rules, &mut |entry| {
-        if !matches!(entry.kind, NodeKind::File | NodeKind::Link) {
-            return Ok(());
-        }
         let kind = match snapshot.find(entry.path) {
             None if rules.excludes(entry.path, false) => return Ok(()),
             None => ChangeKind::Created,
@@ -129,6 +126,8 @@ fn is_modified(
     }
     Ok(match (facts.kind, old.content) {
         (NodeKind::Link, EntryContent::Link(target)) => entry.link_target()? != *target,
+        // What is written to a FIFO or a device is not in it.
+        (kind, EntryContent::Special) => (kind, facts.mode) != (old.facts.kind, old.facts.mode),
         (NodeKind::File, EntryContent::File(content)) => {
             let is_same = facts.mode == old.facts.mode && facts.size == old.facts.size;
             !is_same
@@ -152,22 +151,45 @@ fn diff(
         if builder.is_full() {
             break;
         }
-        let old = match (change.kind, snapshot.find(&change.path)) {
-            (ChangeKind::Created, _) | (_, None) => None,
-            (_, Some(file)) => Some(old_side(snapshot, &file)?),
+        let before = match change.kind {
+            ChangeKind::Created => None,
+            _ => snapshot.find(&change.path),
         };
+        let mut old = before.map(|file| old_side(snapshot, &file)).transpose()?;
         let new = match change.kind {
             ChangeKind::Deleted => None,
-            _ => Some(new_side(&tree, &change.path).map_err(|error| unreadable(&error))?),
+            _ => Some(new_side(&tree, &change.path)),
         };
+        let mut new = new.transpose().map_err(|error| unreadable(&error))?;
+        if let (Some(file), Some(old), Some(new)) = (before, &mut old, &mut new)
+            && is_same_large_file(&tree, &change.path, &file, (old, new))
+        {
+            (old.text, new.text) = (SideText::Same, SideText::Same);
+        }
         builder.add(&FileDiff { path: &change.path, old, new });
     }
     Ok(builder)
 }
 
+/// Whether a file that is too large for a diff has other permissions and nothing else.
+fn is_same_large_file(
+    tree: &TreeReader,
+    path: &[u8],
+    before: &SnapshotFile<'_>,
+    sides: (&DiffSide, &DiffSide),
+) -> bool {
+    let (SideText::TooLarge(old), SideText::TooLarge(new)) = (&sides.0.text, &sides.1.text) else {
+        return false;
+    };
+    let EntryContent::File(content) = before.content else { return false };
+    let hash = || tree.file(path).and_then(hash_of);
+    old == new && hash().is_ok_and(|hash| hash == content.hash)
+}
+
 fn old_side(snapshot: &WorkspaceSnapshot, file: &SnapshotFile<'_>) -> Result<DiffSide, Fault> {
     let text = match snapshot.text(file) {
         OldText::Text(bytes) => SideText::Bytes(bytes),
+        OldText::None if *file.content == EntryContent::Special => SideText::Special,
         OldText::None if file.facts.size > MOST_TEXT => SideText::TooLarge(file.facts.size),
         OldText::None => SideText::Unreadable,
         OldText::Tampered => return Err(tampered()),
@@ -179,6 +201,8 @@ fn new_side(tree: &TreeReader, path: &[u8]) -> io::Result<DiffSide> {
     let facts = tree.facts(path)?;
     let text = if facts.kind == NodeKind::Link {
         SideText::Bytes(tree.link_target(path)?)
+    } else if facts.kind != NodeKind::File {
+        SideText::Special
     } else if facts.size > MOST_TEXT {
         SideText::TooLarge(facts.size)
     } else {
@@ -198,6 +222,8 @@ fn new_side(tree: &TreeReader, path: &[u8]) -> io::Result<DiffSide> {
 fn git_mode(facts: &NodeFacts) -> u32 {
     match facts.kind {
         NodeKind::Link => 0o120_000,
+        // git knows none of these.
+        NodeKind::Special => 0o010_000 | facts.mode,
         _ => 0o100_000 | facts.mode,
     }
 }

@@ -43,6 +43,10 @@ pub(super) enum SideText {
     Bytes(Vec<u8>),
     TooLarge(u64),
     Unreadable,
+    /// A FIFO, a socket, a device or the root of another file system.
+    Special,
+    /// What both sides have.
+    Same,
 }
 
 /// Collects the diffs of the files of a case, in order.
@@ -149,6 +153,8 @@ fn text_of(side: &DiffSide) -> Result<&[u8], String> {
         SideText::Bytes(bytes) => Ok(bytes),
         SideText::TooLarge(size) => Err(format!("one has {size} bytes, more than 1 MiB")),
         SideText::Unreadable => Err("one cannot be read".to_owned()),
+        SideText::Special => Err("one is not a regular file".to_owned()),
+        SideText::Same => Ok(&[]),
     }
 }
 

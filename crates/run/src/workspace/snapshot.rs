@@ -54,7 +54,7 @@ pub(super) enum SnapshotKey {
 #[derive(Debug)]
 pub(super) enum OldText {
     Text(Vec<u8>),
-    /// It is too large, or could not be read.
+    /// It is too large, could not be read, or has no content.
     None,
     /// The content on disk is not that of the snapshot.
     Tampered,
@@ -147,6 +147,7 @@ impl WorkspaceSnapshot {
         let content = match file.content {
             EntryContent::Link(target) => return OldText::Text(target.clone()),
             EntryContent::File(content) => content,
+            EntryContent::Special => return OldText::None,
         };
         let Some(range) = content.text else { return OldText::None };
         let pack = match file.key {
@@ -177,10 +178,12 @@ struct SnapshotDraft<'a> {
 
 impl SnapshotDraft<'_> {
     fn add(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        if !matches!(entry.kind, NodeKind::File | NodeKind::Link) {
+        let facts = entry.facts()?;
+        if entry.kind == NodeKind::Special {
+            let special = OwnEntry { facts, content: EntryContent::Special };
+            self.own.insert(entry.path.to_owned(), special);
             return Ok(());
         }
-        let facts = entry.facts()?;
         let position = self.base.position(entry.path);
         let known = position.and_then(|at| Some((at, self.base.entries[at].content.as_ref()?)));
         if let Some((at, _)) = known
