@@ -10,8 +10,12 @@ mod directory;
 pub(crate) mod faults;
 #[cfg(unix)]
 mod file_copy;
+#[cfg(unix)]
+mod guarded_directory;
 mod load_environment;
 mod load_files;
+#[cfg(unix)]
+mod long_path;
 #[cfg(unix)]
 mod name_list;
 mod named_output;
@@ -51,6 +55,8 @@ pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
+#[cfg(unix)]
+pub(crate) use guarded_directory::{GuardedDirectory, GuardedState};
 pub use load_environment::LoadEnvironment;
 pub use load_files::LoadFiles;
 pub(crate) use load_files::SeenPaths;

@@ -6,8 +6,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::diagnostic::Diagnostic;
 use crate::evidence::{ScriptEnd, read_script};
 use crate::model::{
-    Answer, Check, CommandAnswer, CommandQuestion, CommonOptions, EvidencePart, Fault, FaultKind,
-    GradingContext, HookCommand, Map, Marks, Question, Stage, Step, TestView, Value,
+    Answer, Check, CommandAnswer, CommandQuestion, CommonOptions, Conclusion, EvidencePart, Fault,
+    FaultKind, Grade, GradingContext, HookCommand, Map, Marks, Question, Score, Stage, Step,
+    TestView, Value,
 };
 use crate::reader::{Options, ReadResult, Reported, all_read};
 use crate::source::Span;
@@ -278,6 +279,16 @@ impl CommandCheck {
     }
 }
 
+/// As for a file that does not exist: otherwise an agent that removes what it was to work on could not be
+/// graded, and with `negate` it would pass.
+fn missing_directory(path: &str) -> Step {
+    let misses = vec![format!("Directory '{path}' does not exist")];
+    Step::Done(Conclusion {
+        is_absolute: true,
+        ..Grade::Graded(Marks::new(Score::ZERO, Vec::new(), misses)).into()
+    })
+}
+
 /// Read like the output of a code judge.
 fn by_last_line(end: &CommandAnswer) -> Result<Marks, Fault> {
     let mut lines = end.stdout.split(|byte| *byte == b'\n');
@@ -362,6 +373,7 @@ impl Check for CommandCheck {
                 .question()
                 .map_or_else(Step::from, |question| Step::Ask(vec![context.ask(KEY, question)])),
             Some(Answer::Command(end)) => self.conclude(end).map_or_else(Step::from, Step::from),
+            Some(Answer::NoDirectory(path)) => missing_directory(path),
             Some(Answer::Failed(fault)) => fault.clone().into(),
             Some(Answer::Script(_) | Answer::Judge(_)) => {
                 let message = "this is not the answer of a command";
@@ -387,7 +399,7 @@ impl Check for CommandCheck {
 mod tests {
     use super::super::testing::{MemoryWorkspace, Trial, read, read_with};
     use super::*;
-    use crate::model::{Ask, AssertionGrade, Grade, JsonStyle, Transcript};
+    use crate::model::{Ask, AssertionGrade, JsonStyle, Transcript};
     use crate::source::MemoryFiles;
 
     fn ended(code: i32, stdout: &str) -> CommandAnswer {
@@ -512,6 +524,18 @@ mod tests {
         let yaml = "- {type: command, run: [make]}";
         let gone = Trial::new(yaml, Transcript::of_text("a")).fault();
         assert_eq!(gone.kind, FaultKind::NotMeasured);
+    }
+
+    #[test]
+    fn a_directory_that_does_not_exist_is_a_miss_also_with_negate() {
+        for options in ["weight: 1", "negate: true", "score: json", "junit: r/*.xml"] {
+            let Grade::Graded(marks) = graded(options, &Answer::NoDirectory("app".into())).grade
+            else {
+                panic!("{options}");
+            };
+            assert_eq!((marks.score, marks.hits.len()), (Score::ZERO, 0), "{options}");
+            assert_eq!(marks.misses, ["Directory 'app' does not exist"], "{options}");
+        }
     }
 
     #[test]

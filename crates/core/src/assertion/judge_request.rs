@@ -148,7 +148,7 @@ fn reply_of(answer: &Answer) -> Result<&str, Fault> {
     match answer {
         Answer::Judge(reply) => Ok(reply),
         Answer::Failed(fault) => Err(fault.clone()),
-        Answer::Script(_) | Answer::Command(_) => {
+        Answer::Script(_) | Answer::Command(_) | Answer::NoDirectory(_) => {
             let message = "a program answered what a judge was asked";
             Err(Fault::new(Stage::Judge, FaultKind::Reply, message))
         }

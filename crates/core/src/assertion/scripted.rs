@@ -127,7 +127,7 @@ fn read_answer(answer: &Answer) -> Result<Grade, Fault> {
         })
         .map(Grade::Graded),
         Answer::Failed(fault) => Err(fault.clone()),
-        Answer::Judge(_) | Answer::Command(_) => {
+        Answer::Judge(_) | Answer::Command(_) | Answer::NoDirectory(_) => {
             let message = "this is not the answer of a script";
             Err(Fault::new(Stage::Script, FaultKind::Reply, message))
         }

@@ -90,6 +90,8 @@ pub enum Answer {
     /// The judge's reply.
     Judge(String),
     Command(CommandAnswer),
+    /// The command was not run: this directory, in which it is to run, does not exist.
+    NoDirectory(String),
     /// The question could not be asked.
     Failed(Fault),
 }

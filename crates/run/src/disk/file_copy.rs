@@ -9,6 +9,7 @@ use std::thread;
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, futimens, openat};
 use rustix::io::Errno;
 
+use super::long_path::LongPath;
 use super::tree::{facts_of, facts_of_file, mode_of, open_below};
 use super::tree_copy::{CopiedFile, CopyError, CopyOrigin, CopyRules, clear};
 use super::tree_facts::NodeFacts;
@@ -124,10 +125,12 @@ impl FileCopier<'_> {
         if !content.may_clone {
             return Ok(None);
         }
-        let clone = || fclonefileat(source, self.target, path, CloneFlags::NOOWNERCOPY);
+        let at = LongPath::below(self.target, path)?;
+        let (parent, path) = (at.directory(), at.rest);
+        let clone = || fclonefileat(source, parent, path, CloneFlags::NOOWNERCOPY);
         let mut cloned = clone();
         if cloned == Err(Errno::EXIST) {
-            clear(self.target, path)?;
+            clear(parent, path)?;
             cloned = clone();
         }
         if cloned.is_err() {
@@ -135,11 +138,11 @@ impl FileCopier<'_> {
             return Ok(None);
         }
         let facts = || -> io::Result<NodeFacts> {
-            Ok(facts_of(&statat(self.target, path, AtFlags::SYMLINK_NOFOLLOW)?))
+            Ok(facts_of(&statat(parent, path, AtFlags::SYMLINK_NOFOLLOW)?))
         };
         let mut copy = facts()?;
         if copy.mode != mode {
-            chmodat(self.target, path, mode_of(mode), AtFlags::empty())?;
+            chmodat(parent, path, mode_of(mode), AtFlags::empty())?;
             copy = facts()?;
         }
         Ok(Some(copy))
@@ -152,15 +155,18 @@ impl FileCopier<'_> {
         if self.rules.origin == CopyOrigin::Authored || !is_refused {
             return Err(error);
         }
-        Ok(facts_of(&statat(self.source, path, AtFlags::SYMLINK_NOFOLLOW)?))
+        let at = LongPath::below(self.source, path)?;
+        Ok(facts_of(&statat(at.directory(), at.rest, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     fn create(&self, path: &[u8], mode: Mode) -> io::Result<OwnedFd> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        match openat(self.target, path, flags, mode) {
+        let at = LongPath::below(self.target, path)?;
+        let (parent, path) = (at.directory(), at.rest);
+        match openat(parent, path, flags, mode) {
             Err(Errno::EXIST) => {
-                clear(self.target, path)?;
-                Ok(openat(self.target, path, flags, mode)?)
+                clear(parent, path)?;
+                Ok(openat(parent, path, flags, mode)?)
             }
             opened => Ok(opened?),
         }

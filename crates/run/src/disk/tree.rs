@@ -16,6 +16,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::confine::{self, PASSING};
+use super::long_path::LongPath;
 use super::name_list::NameList;
 use super::open::regular;
 use super::tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
@@ -178,17 +179,21 @@ impl TreeReader {
     }
 
     pub(crate) fn facts(&self, path: &[u8]) -> io::Result<NodeFacts> {
-        Ok(facts_of(&statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
+        let at = LongPath::below(self.0.as_fd(), path)?;
+        Ok(facts_of(&statat(at.directory(), at.rest, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     pub(crate) fn link_target(&self, path: &[u8]) -> io::Result<Vec<u8>> {
-        Ok(readlinkat(&self.0, path, Vec::new())?.into_bytes())
+        let at = LongPath::below(self.0.as_fd(), path)?;
+        Ok(readlinkat(at.directory(), at.rest, Vec::new())?.into_bytes())
     }
 }
 
 /// Opens a regular file by its path below a directory.
 pub(super) fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let at = LongPath::below(root, path)?;
+    let (root, path) = (at.directory(), at.rest);
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::{ResolveFlags, openat2};
@@ -404,16 +409,27 @@ fn open_directory(
 /// Gives the owner of a directory further permissions. It is opened first, because a name could
 /// meanwhile be that of a link.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
-    let opened = openat(parent, name, PASSING | OFlags::NOFOLLOW, Mode::empty())?;
-    let mode = mode_of(facts_of(&fstat(&opened)?).mode | needed);
+pub(super) fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
+    unlock_opened(&openat(parent, name, PASSING | OFlags::NOFOLLOW, Mode::empty())?, needed)
+}
+
+/// The same for an open directory, also one that was opened only to look below it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn unlock_opened(opened: &OwnedFd, needed: u32) -> io::Result<()> {
+    let mode = mode_of(facts_of(&fstat(opened)?).mode | needed);
     let path = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
     Ok(chmodat(CWD, path.as_str(), mode, AtFlags::empty())?)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
+pub(super) fn unlock(parent: BorrowedFd<'_>, name: &CStr, needed: u32) -> io::Result<()> {
     let stat = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let mode = mode_of(facts_of(&stat).mode | needed);
     Ok(chmodat(parent, name, mode, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn unlock_opened(opened: &OwnedFd, needed: u32) -> io::Result<()> {
+    let mode = mode_of(facts_of(&fstat(opened)?).mode | needed);
+    Ok(fchmod(opened, mode)?)
 }

@@ -15,6 +15,7 @@ use rustix::io::Errno;
 
 use super::confine;
 use super::file_copy::FileCopier;
+use super::long_path::LongPath;
 use super::tree::{
     OpenDirectory, TreeEntry, TreePlace, TreeVisitor, facts_of, mode_of, walk_below,
 };
@@ -114,7 +115,8 @@ pub(super) fn copy_tree(
     let copier = FileCopier { source: source.as_fd(), target: target.as_fd(), rules };
     copied.files = copier.copy_all(survey.files)?;
     for (path, mode) in survey.modes.iter().rev() {
-        let changed = chmodat(&target, path.as_slice(), *mode, AtFlags::empty());
+        let changed = LongPath::below(target.as_fd(), path)
+            .and_then(|at| Ok(chmodat(at.directory(), at.rest, *mode, AtFlags::empty())?));
         changed.map_err(|error| CopyError::at(path, error))?;
     }
     Ok(copied)
@@ -157,13 +159,15 @@ impl CopySurvey<'_> {
         }
         let mode = mode_of(mode & 0o777);
         let usable = mode | Mode::RWXU;
-        match mkdirat(self.target, path, usable) {
+        let at = LongPath::below(self.target, path)?;
+        let (parent, rest) = (at.directory(), at.rest);
+        match mkdirat(parent, rest, usable) {
             Err(Errno::EXIST) => {
-                if is_directory(self.target, path)? {
-                    chmodat(self.target, path, usable, AtFlags::empty())?;
+                if is_directory(parent, rest)? {
+                    chmodat(parent, rest, usable, AtFlags::empty())?;
                 } else {
-                    unlinkat(self.target, path, AtFlags::empty())?;
-                    mkdirat(self.target, path, usable)?;
+                    unlinkat(parent, rest, AtFlags::empty())?;
+                    mkdirat(parent, rest, usable)?;
                 }
             }
             made => made?,
@@ -181,10 +185,12 @@ impl CopySurvey<'_> {
             let message = "link-outside-template: the link leads out of the template";
             return Err(io::Error::other(message));
         }
-        match symlinkat(target.as_slice(), self.target, entry.path) {
+        let at = LongPath::below(self.target, entry.path)?;
+        let (parent, rest) = (at.directory(), at.rest);
+        match symlinkat(target.as_slice(), parent, rest) {
             Err(Errno::EXIST) => {
-                clear(self.target, entry.path)?;
-                symlinkat(target.as_slice(), self.target, entry.path)?;
+                clear(parent, rest)?;
+                symlinkat(target.as_slice(), parent, rest)?;
             }
             made => made?,
         }
@@ -240,10 +246,9 @@ impl TreeVisitor for CopySurvey<'_> {
         {
             return self.noting(path, Err(error));
         }
-        let made = match statat(self.source, path, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(found) => self.create_directory(path, facts_of(&found).mode),
-            Err(error) => Err(error.into()),
-        };
+        let found = LongPath::below(self.source, path)
+            .and_then(|at| Ok(statat(at.directory(), at.rest, AtFlags::SYMLINK_NOFOLLOW)?));
+        let made = found.and_then(|found| self.create_directory(path, facts_of(&found).mode));
         self.noting(path, made)
     }
 }

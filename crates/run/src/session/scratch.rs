@@ -112,7 +112,10 @@ fn is_below_any(path: &Utf8Path, roots: &[&Utf8Path]) -> bool {
 
 impl Drop for RunScratch {
     fn drop(&mut self) {
-        remove_run(&self.path);
+        // A program may have moved it and put a link in its place.
+        if is_own_directory(&self.path) {
+            remove_run(&self.path);
+        }
     }
 }
 
@@ -206,6 +209,19 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         drop(scratch);
         assert_eq!(names(parent), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_behind_a_link_in_its_place_is_not_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = Utf8Path::from_path(folder.path()).unwrap();
+        fs::create_dir_all(parent.join("outside/kept")).unwrap();
+        let scratch = RunScratch::create(parent).unwrap();
+        let path = scratch.path().to_owned();
+        fs::rename(&path, parent.join("moved")).unwrap();
+        symlink(parent.join("outside"), &path).unwrap();
+        drop(scratch);
+        assert!(parent.join("outside/kept").exists());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::sandbox::SandboxUse;
 use super::base::WorkspaceBase;
 use super::base_draft::CopiedFacts;
 use super::case_facts::CaseFacts;
+use super::case_root::CaseRoot;
 use super::changes::{FoundChanges, find_changes};
 use super::command::CheckedWorkspace;
 use super::file_list::list_files;
@@ -30,7 +31,7 @@ pub struct CaseWorkspace {
     places: Arc<WorkspacePlaces>,
     /// Holds the workspace and copies of it.
     directory: Utf8PathBuf,
-    root: Utf8PathBuf,
+    root: CaseRoot,
     cwd: Utf8PathBuf,
     env: Vec<(String, String)>,
     workspace: Workspace,
@@ -49,7 +50,7 @@ pub struct CaseWorkspace {
 /// The snapshot, and what was found when the workspace was compared with it.
 #[derive(Debug)]
 struct ObservedState {
-    root: Utf8PathBuf,
+    root: CaseRoot,
     snapshot: WorkspaceSnapshot,
     evidence: OnceLock<Result<FoundChanges, Fault>>,
 }
@@ -60,7 +61,12 @@ impl ObservedState {
     }
 
     fn observe(&self) -> &Result<FoundChanges, Fault> {
-        self.evidence.get_or_init(|| find_changes(&self.root, &self.snapshot))
+        self.evidence.get_or_init(|| {
+            self.root.check()?;
+            let found = find_changes(self.root.path(), &self.snapshot)?;
+            // What was compared is not known to be the workspace otherwise.
+            self.root.check().map(|()| found)
+        })
     }
 
     /// Of a file that is not evidence it is not known.
@@ -76,11 +82,11 @@ impl CaseWorkspace {
         directory: Utf8PathBuf,
         workspace: &Workspace,
         case: &CaseFacts<'_>,
-    ) -> Self {
-        let root = directory.join("workspace");
+    ) -> Result<Self, Fault> {
+        let root = CaseRoot::inside(&directory)?;
         let mut prepared = Self {
             places: Arc::clone(places),
-            cwd: root.clone(),
+            cwd: root.path().to_owned(),
             root,
             directory,
             env: Vec::new(),
@@ -93,12 +99,12 @@ impl CaseWorkspace {
             files: OnceLock::new(),
         };
         prepared.set_case(case);
-        prepared
+        Ok(prepared)
     }
 
     pub(super) fn set_case(&mut self, case: &CaseFacts<'_>) {
-        self.env = case.environment(&self.workspace, &self.root);
-        self.hook_input = case.hook_input(&self.root);
+        self.env = case.environment(&self.workspace, self.root.path());
+        self.hook_input = case.hook_input(self.root.path());
         self.label = label(case);
     }
 
@@ -113,13 +119,13 @@ impl CaseWorkspace {
     }
 
     pub(super) fn find_cwd(&mut self) -> Result<(), Fault> {
-        let found = directory_inside(&self.root, self.workspace.cwd.as_deref());
+        let found = directory_inside(self.root.path(), self.workspace.cwd.as_deref());
         self.cwd =
             found.map_err(|reason| Fault::new(Stage::Workspace, FaultKind::Setup, reason))?;
         Ok(())
     }
 
-    pub(super) fn root(&self) -> &Utf8Path {
+    pub(super) fn root(&self) -> &CaseRoot {
         &self.root
     }
 
@@ -166,10 +172,13 @@ impl CaseWorkspace {
         question: &CommandQuestion,
         sandbox: Option<SandboxUse<'_>>,
     ) -> Answer {
+        if let Err(fault) = self.root.check() {
+            return Answer::Failed(fault);
+        }
         let state = self.state();
         let is_authored = |path: &[u8]| state.as_ref().is_ok_and(|state| state.is_as_before(path));
         let checked = CheckedWorkspace {
-            root: &self.root,
+            root: self.root.path(),
             directory: &self.directory,
             suite_root: &self.suite_root,
             cwd: self.workspace.cwd.as_deref(),
@@ -193,9 +202,12 @@ impl CaseWorkspace {
     /// than the agent, whose programs it may run.
     pub async fn teardown(&self, sandbox: Option<SandboxUse<'_>>) -> Option<String> {
         let hook = self.workspace.teardown.as_ref().filter(|_| self.is_filled)?;
+        if let Err(fault) = self.root.check() {
+            return Some(format!("`teardown` is not run: {}", fault.message));
+        }
         let place = HookPlace {
             root: &self.suite_root,
-            workspace: &self.root,
+            workspace: self.root.path(),
             cwd: self.workspace.cwd.as_deref(),
             env: &self.env,
             input: &self.hook_input,
@@ -213,6 +225,7 @@ impl CaseWorkspace {
     }
 
     fn move_away(self) -> io::Result<Utf8PathBuf> {
+        self.root.check().map_err(|fault| io::Error::other(fault.message))?;
         let scratch = self.places.scratch();
         let run = scratch.file_name().unwrap_or("run");
         let parent = scratch.parent().unwrap_or(scratch).join(format!("{KEPT}{run}"));
@@ -227,7 +240,7 @@ impl CaseWorkspace {
             path = parent.join(format!("{}-{number}", self.label));
             number += 1;
         }
-        rename(&self.root, &path)?;
+        rename(self.root.path(), &path)?;
         Ok(path)
     }
 
@@ -246,15 +259,19 @@ impl Drop for CaseWorkspace {
 
 impl WorkspaceFiles for CaseWorkspace {
     fn path(&self) -> &Utf8Path {
-        &self.root
+        self.root.path()
     }
 
     fn read(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
-        read_inside(&self.root, path, limit)
+        self.root.check()?;
+        read_inside(self.root.path(), path, limit)
     }
 
     fn list(&self) -> Result<&[String], Fault> {
-        let files = self.files.get_or_init(|| list_files(&self.root));
+        let files = self.files.get_or_init(|| {
+            self.root.check()?;
+            list_files(self.root.path())
+        });
         files.as_deref().map_err(Clone::clone)
     }
 }

@@ -70,7 +70,7 @@ impl CheckedWorkspace<'_> {
         sandbox: Option<SandboxUse<'_>>,
     ) -> Answer {
         match run_in_copy(self, question, sandbox).await {
-            Ok(answer) => Answer::Command(answer),
+            Ok(answer) => answer,
             Err(fault) => Answer::Failed(fault),
         }
     }
@@ -80,13 +80,13 @@ async fn run_in_copy(
     checked: CheckedWorkspace<'_>,
     question: &CommandQuestion,
     sandbox: Option<SandboxUse<'_>>,
-) -> Result<CommandAnswer, Fault> {
+) -> Result<Answer, Fault> {
     let copy = make_copy(checked, question).await?;
     let root = copy.root.as_path();
     let below = question.cwd.as_deref().or(checked.cwd);
-    let cwd = directory_inside(root, below).map_err(|reason| {
-        script_fault(FaultKind::Start, format!("cannot run the command: {reason}"))
-    })?;
+    let Ok(cwd) = directory_inside(root, below) else {
+        return Ok(Answer::NoDirectory(below.unwrap_or_default().to_owned()));
+    };
     let glob = question.collect.as_deref().map(matcher).transpose()?;
     let mut earlier = EarlierFiles::new();
     if let Some(glob) = &glob {
@@ -130,12 +130,12 @@ async fn run_in_copy(
     ended.stdout.drain(..cut);
     // Removing may take a while.
     let _ = tokio::task::spawn_blocking(move || drop(copy)).await;
-    Ok(CommandAnswer {
+    Ok(Answer::Command(CommandAnswer {
         exit_code: ended.status.code(),
         stdout: ended.stdout,
         stderr: ended.stderr,
         collected,
-    })
+    }))
 }
 
 /// That of the case, about the copy.

@@ -29,7 +29,8 @@
 //!   these files was changed, the case has a fault of the kind `tampered`.
 //! - A file is compared by what the file system says about it, including the time of its last change,
 //!   which no program can set; by its content if that differs or the clock is too coarse.
-//! - No call follows a link out of the workspace, whatever the agent puts there.
+//! - No call follows a link out of the workspace, whatever the agent puts there, or in its place: before
+//!   each use it must be the directory in its place ([`case_root`]).
 //!
 //! Only Unix has workspaces: elsewhere [`Workspaces::create`] gives a fault.
 
@@ -44,6 +45,8 @@ mod base_draft;
 #[cfg(unix)]
 mod base_source;
 mod case_facts;
+#[cfg(unix)]
+mod case_root;
 #[cfg(unix)]
 mod case_workspace;
 #[cfg(unix)]
@@ -88,6 +91,8 @@ mod changes_tests;
 mod ending_tests;
 #[cfg(all(test, unix))]
 mod repo_tests;
+#[cfg(all(test, unix))]
+mod root_tests;
 #[cfg(all(test, target_os = "linux"))]
 mod sandbox_tests;
 #[cfg(all(test, unix))]

@@ -75,7 +75,7 @@ impl Workspaces {
         let created = on_disk(move || places.create_case()).await;
         let directory = created.map_err(|error| io_fault("cannot create the workspace", &error))?;
         // From here on dropping it removes the directory.
-        Ok(CaseWorkspace::new(&self.places, directory, workspace, case))
+        CaseWorkspace::new(&self.places, directory, workspace, case)
     }
 
     /// Makes a new workspace ready for its agent. If that fails, it can still be kept, with what is in it.
@@ -92,7 +92,7 @@ impl Workspaces {
     ) -> Result<(), Fault> {
         let additions = Additions { attachments, directories };
         let workspace = prepared.workspace().clone();
-        let root = prepared.root().to_owned();
+        let root = prepared.root().path().to_owned();
         let (base, copied) = self.bases.copy(&workspace, case, additions, &root).await?;
         prepared.set_filled();
         let is_changed = !workspace.setup_cache && additions.are_any(&workspace);
@@ -111,7 +111,8 @@ impl Workspaces {
         case: &CaseFacts<'_>,
     ) -> Result<(), Fault> {
         prepared.set_case(case);
-        let root = prepared.root().to_owned();
+        prepared.root().check()?;
+        let root = prepared.root().path().to_owned();
         let (base, copied) = prepared.known()?;
         let workspace = prepared.workspace().clone();
         let snapshot = self.snapshot(&root, &workspace, base, copied, true).await?;
