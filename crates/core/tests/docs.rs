@@ -30,6 +30,7 @@ const ONLY_TOLD: &[(&str, &str)] = &[
     ("import-limit", "it takes a hundred thousand files"),
     ("undecodable-name", "Markdown is UTF-8"),
     ("link-outside-template", "it takes a symbolic link"),
+    ("special-file-in-template", "it takes a FIFO"),
     ("overlay-too-large", "it takes ten thousand files"),
     ("csv-syntax", "only `convert` reads CSV"),
     ("toml-syntax", "only `convert` reads TOML"),

@@ -600,6 +600,19 @@ fn a_link_that_leads_out_of_a_template_is_reported() {
 }
 
 #[test]
+fn a_fifo_in_a_template_is_reported_at_the_template() {
+    let suite = "name: demo\nworkspace: ./shop\ntests:\n  - {id: a, criteria: x, input: y}\n";
+    let files = MemoryFiles::new().with("/p/EVAL.yaml", suite).with("/p/shop/src/a.js", "");
+    let fifo = |directory: &Utf8Path, listing: &mut DirectoryListing| {
+        if directory == "/p/shop/src" {
+            let (name, kind) = ("events".to_owned(), EntryKind::Other);
+            listing.entries.push(DirectoryEntry { name, kind, is_link: false });
+        }
+    };
+    assert_eq!(names_in(&AlteredTree(files, fifo)), ["special-file-in-template"]);
+}
+
+#[test]
 fn an_overlay_with_too_many_files_is_reported() {
     let suite = "name: demo\nworkspace: {}\ntests:\n  - id: a\n    criteria: x\n    input: y\n    \
                  assert: [{type: command, run: [make], overlay: hidden}]\n";

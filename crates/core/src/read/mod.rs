@@ -43,6 +43,7 @@ mod translated_test;
 mod verdicts;
 mod version;
 mod workspace;
+mod workspace_answers;
 mod workspace_hook;
 mod workspace_repo;
 mod workspace_template;

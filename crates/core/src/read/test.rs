@@ -347,8 +347,8 @@ impl Loader<'_, '_> {
                 self.reader.report(fault);
             }
         }
-        if let Some(template) = facts.workspace.and_then(|layer| layer.template.as_deref()) {
-            self.report_answers(template, view.span, facts.expected, list);
+        for part in facts.workspace.iter().flat_map(|layer| layer.parts()) {
+            self.report_answers(part, view.span, facts.expected, list);
         }
     }
 

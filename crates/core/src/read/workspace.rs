@@ -10,12 +10,13 @@ use crate::model::{
     ContainerSettings, IgnoreList, KeepRule, Workspace, WorkspaceRepo, WorkspaceView,
 };
 use crate::reader::{FileUse, Options, ReadResult, Reported, read_mapping, wrong_type};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 use crate::syntax::fields::{Entry, Field, INVALID_OPTION, Shape, UNSUPPORTED_FEATURE, shorten};
 use crate::syntax::{Node, Scalar};
 
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
+use super::workspace_answers::WorkspacePart;
 use super::workspace_hook::{HOOK_SHAPE, HOOKS_FIELDS, ReadHooks, read_hooks};
 use super::workspace_repo::read_repos;
 use super::workspace_template::TemplateFacts;
@@ -83,7 +84,7 @@ pub(super) struct WorkspaceLayer {
     /// Whether there is a `workspace` at all, valid or not.
     pub(super) is_written: bool,
     pub(super) template: Option<Arc<TemplateFacts>>,
-    repos: Option<Vec<WorkspaceRepo>>,
+    pub(super) repos: Option<Vec<Spanned<WorkspaceRepo>>>,
     hooks: ReadHooks,
     ignore: Option<Arc<IgnoreList>>,
     cwd: Option<String>,
@@ -125,6 +126,13 @@ impl WorkspaceLayer {
         merged.is_written.then_some(merged)
     }
 
+    /// Where the files of the workspace come from, as far as that is known without a network.
+    pub(super) fn parts(&self) -> Vec<WorkspacePart<'_>> {
+        let template = self.template.as_deref().map(WorkspacePart::Template);
+        let repos = self.repos.iter().flatten().filter_map(WorkspacePart::of_repo);
+        template.into_iter().chain(repos).collect()
+    }
+
     /// What checks may know while the suite is read.
     pub(super) fn view(&self, has_attachments: bool) -> WorkspaceView<'_> {
         let has_more = has_attachments
@@ -146,7 +154,7 @@ impl WorkspaceLayer {
     pub(super) fn finish(self) -> Workspace {
         Workspace {
             template: self.template.map(|template| template.path.clone()),
-            repos: self.repos.unwrap_or_default(),
+            repos: self.repos.into_iter().flatten().map(|repo| repo.value).collect(),
             before_all: self.hooks.before_all,
             setup: self.hooks.setup,
             teardown: self.hooks.teardown,
@@ -205,6 +213,7 @@ impl Loader<'_, '_> {
         });
         let (mut layer, template) = read.ok()?;
         layer.template = template.map(|(path, span)| self.template_at(path, span));
+        self.report_suite_in_repos(layer.repos.as_deref().unwrap_or_default());
         Some(layer)
     }
 }

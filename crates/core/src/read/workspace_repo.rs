@@ -98,16 +98,19 @@ const SCHEMES: &[&str] = &["https://", "http://", "ssh://", "git://"];
 
 pub(super) fn read_repos(
     options: &mut Options<'_, '_, '_>,
-) -> ReadResult<Option<Vec<WorkspaceRepo>>> {
+) -> ReadResult<Option<Vec<Spanned<WorkspaceRepo>>>> {
     let repos = options.nested_list("repos", WORKSPACE_REPO_FIELDS, |options| {
         let place = options.get("path").map_or(options.head(), |entry| entry.value.span());
-        Ok((read_repo(options)?, place))
+        let origin = options.get("repo").or_else(|| options.get("source"));
+        let origin = origin.map_or(options.head(), |entry| entry.value.span());
+        Ok((Spanned::new(read_repo(options)?, origin), place))
     })?;
     let Some(repos) = repos else { return Ok(None) };
     for (at, (repo, place)) in repos.iter().enumerate() {
-        let twin = repos[..at].iter().find(|(other, _)| other.path == repo.path);
+        let twin = repos[..at].iter().find(|(other, _)| other.value.path == repo.value.path);
         if let Some((_, first)) = twin {
-            let message = format!("two repositories have the path `{}`", shown_path(&repo.path));
+            let message =
+                format!("two repositories have the path `{}`", shown_path(&repo.value.path));
             let fault = Diagnostic::new(&CONFLICTING_FIELDS, *place, message)
                 .related(*first, "the other one")
                 .help("give each repository a path of its own");

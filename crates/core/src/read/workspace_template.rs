@@ -7,11 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::diagnostic::{Diagnostic, declare_codes};
-use crate::model::{Assertion, Block, Expected, IgnoreList};
+use crate::model::IgnoreList;
 use crate::source::{Files, Reach, Span, TreeListing, list_tree};
 use crate::syntax::fields::shorten;
 
 use super::loader::Loader;
+use super::workspace_answers::WorkspacePart;
 
 declare_codes! {
     LINK_OUTSIDE_TEMPLATE = "link-outside-template", BlocksRun, Reference, r#"A symbolic link in the template of a workspace leads out of it.
@@ -29,8 +30,23 @@ a copy of the file in the template
 ## Why
 The copy that a case gets must be whole: through the link the agent would see, or change, files that all cases share.
 "#;
+    SPECIAL_FILE_IN_TEMPLATE = "special-file-in-template", BlocksRun, Reference, r#"The template of a workspace contains a FIFO, a socket or a device.
+
+## Example
+```text
+template: ./shop, and in it a FIFO `events`
+```
+
+## Instead
+```text
+template: ./shop, setup: mkfifo events
+```
+
+## Why
+Such a file cannot be copied, so no case would get a workspace.
+"#;
     ANSWER_IN_WORKSPACE = "answer-in-workspace", Warning, Reference, r#"The agent finds the answer in its workspace: the template contains the suite, a judge, hidden tests, or a file that is
-the expected output.
+the expected output; or a repository beside the suite does, and `sparse` does not leave it out.
 
 ## Example
 ```yaml shop/EVAL.yaml
@@ -52,7 +68,9 @@ let total = 0
 ```
 
 ## Why
-An agent that looks around finds what it is judged by, and the result says nothing about its work.
+An agent that looks around finds what it is judged by, and the result says nothing about its work. With `sparse`
+the files are not there, but the commit in the repository still has them: keep the suite in a repository of its own,
+or check out a commit from before the suite.
 "#;
 }
 
@@ -75,7 +93,7 @@ pub(super) struct TemplateFacts {
     /// Absolute.
     pub(super) path: Utf8PathBuf,
     /// Where it is written.
-    span: Span,
+    pub(super) span: Span,
     content: Arc<TemplateContent>,
 }
 
@@ -115,7 +133,7 @@ impl TemplateFacts {
         })
     }
 
-    fn holds(&self, text: &str, files: &dyn Files) -> bool {
+    pub(super) fn holds(&self, text: &str, files: &dyn Files) -> bool {
         let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
         let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         text.len() >= SHORTEST_ANSWER && self.digests(files).contains(&digest)
@@ -138,55 +156,18 @@ impl Loader<'_, '_> {
             let fault = Diagnostic::new(&LINK_OUTSIDE_TEMPLATE, span, message);
             self.reader.report(fault.help(help));
         }
-        if let Some(file) = self.chain.iter().find(|file| file.starts_with(&path)) {
-            let shown = self.reader.shown(file);
-            let message = format!("the template contains the suite: `{shown}`");
-            self.reader.report(answer_in_workspace(span, message));
+        if let Some(special) = content.tree.special.first() {
+            let message = format!(
+                "`{}` in the template is not a file, a directory or a link",
+                shorten(special)
+            );
+            let fault = Diagnostic::new(&SPECIAL_FILE_IN_TEMPLATE, span, message);
+            self.reader
+                .report(fault.help("remove it, and make it in `setup` if the agent needs it"));
         }
-        Arc::new(TemplateFacts { path, span, content })
-    }
-
-    /// Whether the template holds what the test is judged by.
-    pub(super) fn report_answers(
-        &mut self,
-        template: &TemplateFacts,
-        test: Span,
-        expected: Option<&Expected>,
-        assertions: &[Arc<Assertion>],
-    ) {
-        let source = self.reader.sources.get(test.source).path();
-        if source.starts_with(&template.path) {
-            let shown = self.reader.shown(source);
-            let message = format!("the template contains the suite: `{shown}`");
-            self.reader.report(answer_in_workspace(template.span, message));
-        }
-        if let Some(expected) = expected {
-            let files = expected_files(expected);
-            let is_inside = files.iter().any(|path| path.starts_with(&template.path));
-            let text = expected.text();
-            let is_known = |text: &str| template.holds(text, self.reader.world.files);
-            if is_inside || text.as_deref().is_some_and(is_known) {
-                let message = "the template contains the expected output of this test";
-                let fault = answer_in_workspace(test, message);
-                self.reader.report(fault.related(template.span, "the template"));
-            }
-        }
-        let mut open: Vec<&Assertion> = assertions.iter().map(|one| &**one).collect();
-        while let Some(assertion) = open.pop() {
-            open.extend(assertion.check.members().iter().map(|member| &*member.assertion));
-            // A directory around the template says nothing about which of its files are hidden.
-            let directory = assertion.check.hidden_directory();
-            if directory.is_some_and(|it| it != template.path && template.path.starts_with(it)) {
-                continue;
-            }
-            let files = assertion.check.hidden_files();
-            if let Some(file) = files.iter().find(|path| path.starts_with(&template.path)) {
-                let shown = self.reader.shown(file);
-                let message = format!("the template contains a file of this check: `{shown}`");
-                let fault = answer_in_workspace(assertion.common.head, message);
-                self.reader.report(fault.related(template.span, "the template"));
-            }
-        }
+        let facts = TemplateFacts { path, span, content };
+        self.report_suite_in(WorkspacePart::Template(&facts));
+        Arc::new(facts)
     }
 }
 
@@ -212,17 +193,4 @@ fn read_gitignores(
         Some((directory, IgnoreList::new(lines)))
     });
     read.collect()
-}
-
-fn answer_in_workspace(place: Span, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::new(&ANSWER_IN_WORKSPACE, place, message)
-        .help("move it out of the template, so that the agent does not find it")
-}
-
-fn expected_files(expected: &Expected) -> Vec<Utf8PathBuf> {
-    let Expected::Messages(messages) = expected else {
-        return Vec::new();
-    };
-    let blocks = messages.iter().flat_map(|message| &message.content);
-    blocks.filter_map(|block| Block::file(block)?.path.clone()).collect()
 }

@@ -13,6 +13,8 @@ pub struct TreeListing {
     pub others: Vec<String>,
     /// Links that lead out of the directory.
     pub outside: Vec<String>,
+    /// Neither files, directories nor links: FIFOs, sockets, devices.
+    pub special: Vec<String>,
     /// `false` if there are more files than the limit, or a directory could not be listed.
     pub is_complete: bool,
 }
@@ -46,13 +48,15 @@ pub fn list_tree(files: &dyn Files, directory: &Utf8Path, limit: usize) -> TreeL
                 EntryKind::Directory | EntryKind::Other if entry.is_link => {
                     tree.others.push(path.into_string());
                 }
-                EntryKind::Directory | EntryKind::Other => {}
+                EntryKind::Other => tree.special.push(path.into_string()),
+                EntryKind::Directory => {}
             }
         }
     }
     tree.files.sort();
     tree.others.sort();
     tree.outside.sort();
+    tree.special.sort();
     tree
 }
 
