@@ -398,6 +398,55 @@ fn a_dry_run_counts_judges_of_files() {
     project.run(&["--dry-run"]).exits(0).prints("judge calls   2 to 4");
 }
 
+/// Stands in for podman as well: containers go on when the program that started them is killed.
+const ENGINE_WITH_CONTAINERS: &str = r#"#!/bin/sh
+echo "$*" >> "$ENGINE_CALLS"
+case $1 in
+  ps) cd "$ENGINE_CONTAINERS" && for name in *; do [ -e "$name" ] && echo "$name $(cat "$name")"; done; exit 0;;
+  rm) rm -f "$ENGINE_CONTAINERS/$3"; exit 0;;
+  run) while [ "$1" != --entrypoint ]; do
+         case $1 in --name) name=$2;; --label) owner=${2#*=};; esac; shift; done
+       echo "$owner" > "$ENGINE_CONTAINERS/$name"
+       [ -e "$ENGINE_CALLS.slow" ] || exec echo ok
+       exec sleep 300;;
+esac
+"#;
+
+#[test]
+fn a_run_removes_the_containers_of_one_that_was_killed() {
+    let project = Project::empty();
+    project.write("EVAL.yaml", &suite(&json!({}), &one_test()));
+    let options = json!({"command": "agent", "sandbox": "podman", "image": "base:2"});
+    project.write(".evalrig/targets.yaml", &target(&options));
+    project.write("bin/podman", ENGINE_WITH_CONTAINERS);
+    let program = project.path("bin/podman");
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    project.write("containers/other", "7-not-a-number\n");
+    project.write("calls.slow", "");
+    let start = || {
+        let mut command = project.command(&["run", "--quiet"]);
+        let path = format!("{}:{}", project.path("bin").display(), std::env::var("PATH").unwrap());
+        command.env("PATH", path).env("ENGINE_CALLS", project.path("calls"));
+        command.env("ENGINE_CONTAINERS", project.path("containers"));
+        command
+    };
+    let containers = || {
+        let entries = fs::read_dir(project.path("containers")).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name != "other").collect::<Vec<_>>()
+    };
+    let running = support::Running::of(start());
+    support::wait_until("a container", || containers().len() == 1);
+    running.kill();
+    let left = containers();
+    assert_eq!(left.len(), 1, "nobody has removed it");
+    fs::remove_file(project.path("calls.slow")).unwrap();
+    support::Ran::of(start()).exits(0);
+    assert!(project.lines("calls").contains(&format!("rm --force {}", left[0])));
+    assert_eq!(containers(), [""; 0]);
+    assert!(project.has("containers/other"), "it belongs to another program");
+}
+
 const IMAGE: &str = "localhost/evalrig-test-busybox:latest";
 
 /// An image with a static busybox, or why there is none.
@@ -423,6 +472,7 @@ fn import_image() -> Result<(), String> {
 #[expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn a_real_podman_confines_agent_and_checks() {
     if let Err(reason) = import_image() {
+        assert!(std::env::var_os("EVALRIG_NEED_PODMAN").is_none(), "{reason}");
         return eprintln!("skipped: {reason}");
     }
     let project = Project::empty();
