@@ -139,7 +139,7 @@ mod tests {
         let look = || guarded.look().unwrap();
         assert_eq!(look(), GuardedState::Present);
         for locked in [&path, &own] {
-            fs::set_permissions(locked, fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(locked, fs::Permissions::from_mode(0o000)).unwrap();
             assert_eq!(look(), GuardedState::Present);
             let mode = fs::metadata(locked).unwrap().permissions().mode();
             assert_eq!(mode & READABLE, READABLE, "{locked}");

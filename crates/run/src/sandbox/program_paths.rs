@@ -271,20 +271,21 @@ mod tests {
         let inner = place.program("shop/tools/bin/agent", "\x7fELF");
         fs::create_dir_all(root.join("lib")).unwrap();
         fs::create_dir_all(root.join("tools/lib")).unwrap();
-        let shown = |program: &Utf8Path, hidden: &[Utf8PathBuf]| {
-            place.find_beside(program.as_str(), "", &[], hidden).unwrap().readable
+        let shown = |program: &Utf8Path, hidden: &[&Utf8Path]| {
+            let hidden: Vec<Utf8PathBuf> = hidden.iter().map(|path| (*path).to_owned()).collect();
+            place.find_beside(program.as_str(), "", &[], &hidden).unwrap().readable
         };
-        assert_eq!(shown(&agent, &[]), [root.clone()], "what it looks like");
-        for hidden in [root.clone(), root.join("evals/EVAL.yaml"), place.home.clone()] {
-            assert_eq!(shown(&agent, std::slice::from_ref(&hidden)), [agent.clone()], "{hidden}");
+        assert_eq!(shown(&agent, &[]), [root.as_path()], "what it looks like");
+        for hidden in [root.as_path(), &root.join("evals/EVAL.yaml"), &place.home] {
+            assert_eq!(shown(&agent, &[hidden]), [agent.as_path()], "{hidden}");
         }
-        assert_eq!(shown(&inner, std::slice::from_ref(&root)), [inner.clone()]);
+        assert_eq!(shown(&inner, &[&root]), [inner.as_path()]);
         // Dependencies are known by their names. The suite is not among them.
         let modules = root.join("node_modules");
-        assert_eq!(shown(&packed, std::slice::from_ref(&root)), [modules.clone()]);
-        assert_eq!(shown(&packed, &[modules.join("evals")]), [packed]);
+        assert_eq!(shown(&packed, &[&root]), [modules.as_path()]);
+        assert_eq!(shown(&packed, &[&modules.join("evals")]), [packed.as_path()]);
         fs::write(root.join("tools/pyvenv.cfg"), "").unwrap();
-        assert_eq!(shown(&inner, &[root.clone()]), [root.join("tools")]);
-        assert_eq!(shown(&inner, &[root.join("tools/results.jsonl")]), [inner]);
+        assert_eq!(shown(&inner, &[&root]), [root.join("tools")]);
+        assert_eq!(shown(&inner, &[&root.join("tools/results.jsonl")]), [inner.as_path()]);
     }
 }
