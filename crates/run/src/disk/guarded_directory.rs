@@ -2,10 +2,10 @@
 //! before each use, so that nothing outside is read, changed or removed in its name.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, Mode, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
 use super::Access;
@@ -78,10 +78,8 @@ impl GuardedDirectory {
             NodeKind::Directory | NodeKind::Link => return Ok(GuardedState::Replaced),
             NodeKind::File | NodeKind::Special => return Ok(GuardedState::Gone),
         }
-        match open_unmounted(parent, name) {
-            // A link or a directory of the same file system that is mounted there.
-            Err(Errno::XDEV | Errno::LOOP | Errno::NOTDIR) => return Ok(GuardedState::Replaced),
-            opened => drop(opened?),
+        if is_mounted(parent, name)? {
+            return Ok(GuardedState::Replaced);
         }
         if facts.mode & READABLE != READABLE {
             let name = std::ffi::CString::new(name)?;
@@ -105,18 +103,23 @@ fn identity(found: &Stat) -> (u64, u64) {
     (found.st_dev as u64, found.st_ino as u64)
 }
 
-fn open_unmounted(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+/// Whether a directory of the same file system is mounted there.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_mounted(parent: BorrowedFd<'_>, name: &str) -> io::Result<bool> {
+    use rustix::fs::{OFlags, ResolveFlags, openat2};
     let flags = PASSING | OFlags::NOFOLLOW;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        use rustix::fs::{ResolveFlags, openat2};
-        match openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
-            // The kernel or a sandbox does not know the call.
-            Err(Errno::NOSYS | Errno::PERM) => {}
-            opened => return opened,
-        }
+    match openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
+        Err(Errno::XDEV) => Ok(true),
+        // The kernel or a sandbox does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => Ok(false),
+        opened => Ok(opened.map(|_| false)?),
     }
-    openat(parent, name, flags, Mode::empty())
+}
+
+/// Elsewhere only file systems are mounted.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_mounted(_: BorrowedFd<'_>, _: &str) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(test)]

@@ -36,12 +36,52 @@ impl<'r, 'p> LongPath<'r, 'p> {
     }
 }
 
-/// One after the other: only then is it sure that none of them is a link.
 fn open_directories(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<OwnedFd> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        use rustix::io::Errno;
+        let stay = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(root, path, PASSING, Mode::empty(), stay) {
+            // The kernel or a sandbox does not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return Ok(opened?),
+        }
+    }
+    open_one_by_one(root, path)
+}
+
+/// Only then is it sure that none of them is a link. With thousands of levels it takes long.
+fn open_one_by_one(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<OwnedFd> {
     let mut here: Option<OwnedFd> = None;
     for name in path.split(|byte| *byte == b'/') {
         let parent = here.as_ref().map_or(root, AsFd::as_fd);
         here = Some(openat(parent, name, PASSING | OFlags::NOFOLLOW, Mode::empty())?);
     }
     here.ok_or_else(|| io::ErrorKind::InvalidFilename.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_on_the_way_are_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path();
+        fs::create_dir_all(place.join("a/b/c")).unwrap();
+        symlink("b", place.join("a/link")).unwrap();
+        let root = rustix::fs::openat(rustix::fs::CWD, place, PASSING, Mode::empty()).unwrap();
+        for open in [open_directories, open_one_by_one] {
+            assert!(open(root.as_fd(), b"a/b/c").is_ok());
+            for path in [&b"a/link/c"[..], b"a/b/none", b"a/link"] {
+                assert!(open(root.as_fd(), path).is_err());
+            }
+        }
+        let long = LongPath::below(root.as_fd(), b"a/b").unwrap();
+        assert!(long.held.is_none() && long.rest == b"a/b");
+    }
 }
