@@ -206,11 +206,9 @@ impl<'a> ForecastModel<'a> {
         let pairs: Vec<Pair> = self.pairs.iter().zip(candidates).map(pair).collect();
         let found = difference(&pairs, self.plan.measure, CONFIDENCE);
         let (delta, interval) = found.unwrap_or((0.0, Interval { low: -1.0, high: 1.0 }));
-        LookEvidence {
-            delta,
-            interval: interval.widened(delta, self.drift.shift().sqrt()),
-            permuted: excused(approximate_exchange(&pairs), &self.drift),
-        }
+        let interval = interval.widened(delta, self.drift.shift().sqrt());
+        let permuted = excused(approximate_exchange(&pairs), (delta, interval), &self.drift);
+        LookEvidence { delta, interval, permuted }
     }
 
     /// At the end of a round, or with every trial.

@@ -124,8 +124,9 @@ impl LookPlace<'_> {
         let seed = plan.seed_of(self.round);
         let found = look(rounds, plan.measure, boundaries, self.may_spend, seed);
         boundaries.push(found.boundary);
-        let permuted = excused(found.permuted, &drift);
+        let permuted = excused(found.permuted, (delta, fixed), &drift);
         let levels = VerdictLevels { drop: found.drop_level, gain: found.gain_level };
+        let levels = if drift.shift() > 1.0 { levels.reached(self.limit) } else { levels };
         let decided = decide(delta, interval, &permuted, plan.margin, levels);
         let rule = Rule { measure: plan.measure, margin: plan.margin, seed: plan.seed };
         let evidence = VerdictEvidence { delta, interval, permuted };

@@ -92,7 +92,7 @@ pub struct SuiteVerdict {
 pub fn judge(pairs: &[Pair], rule: &Rule) -> Option<SuiteVerdict> {
     let drift = Drift::of(pairs);
     let (delta, interval) = shifted_difference(pairs, rule.measure, &drift)?;
-    let permuted = excused(exchange(pairs, rule, Effort::Full), &drift);
+    let permuted = excused(exchange(pairs, rule, Effort::Full), (delta, interval), &drift);
     let decided = decide(delta, interval, &permuted, rule.margin, FIXED);
     Some(SuiteVerdict::of(
         pairs,
@@ -172,7 +172,8 @@ pub(super) fn quick_verdict(pairs: &[Pair], rule: &Rule) -> Option<ComparisonVer
     } else {
         approximate_exchange(pairs)
     };
-    Some(decide(delta, interval, &excused(permuted, &drift), rule.margin, FIXED).1)
+    let permuted = excused(permuted, (delta, interval), &drift);
+    Some(decide(delta, interval, &permuted, rule.margin, FIXED).1)
 }
 
 fn exchange(pairs: &[Pair], rule: &Rule, effort: Effort) -> Permuted {
@@ -193,14 +194,26 @@ pub(super) fn shifted_difference(
     Some((delta, interval.widened(delta, drift.shift().sqrt())))
 }
 
-/// The p-values of runs that shift as a whole.
-pub(super) fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
-    let factor = drift.shift().sqrt();
-    if factor == 1.0 {
+/// The p-values of runs that shift as a whole. `interval` allows for the shift.
+///
+/// Arrangements are only so many, and none is rarer than one of them. Divided by the shift, even a
+/// collapse would look like chance, so the interval may say that it is not: its own p-value counts if
+/// it is smaller.
+pub(super) fn excused(
+    permuted: Permuted,
+    (delta, interval): (f64, Interval),
+    drift: &Drift,
+) -> Permuted {
+    if drift.shift() == 1.0 {
         return permuted;
     }
-    let excuse = |p: f64| normal_below(normal_quantile(p.min(1.0)) / factor);
-    Permuted { down: excuse(permuted.down), up: excuse(permuted.up), ..permuted }
+    let z = normal_quantile(0.5 + 0.5 * CONFIDENCE);
+    let below = |distance: f64, reach: f64| normal_below(z * distance / reach);
+    Permuted {
+        down: drift.excused(permuted.down).min(below(delta, interval.high - delta)),
+        up: drift.excused(permuted.up).min(below(-delta, delta - interval.low)),
+        ..permuted
+    }
 }
 
 /// The highest p-values of a drop and of a gain.
@@ -208,6 +221,14 @@ pub(super) fn excused(permuted: Permuted, drift: &Drift) -> Permuted {
 pub(super) struct VerdictLevels {
     pub drop: f64,
     pub gain: f64,
+}
+
+impl VerdictLevels {
+    /// Those of a look whose interval has this multiple of the standard error, where the interval may
+    /// give the p-value: an interval that is wholly below 0 is a drop, whatever arrangements can say.
+    pub fn reached(self, limit: f64) -> Self {
+        Self { drop: self.drop.max(normal_below(-limit)), ..self }
+    }
 }
 
 /// Those of a single look.
@@ -348,6 +369,39 @@ mod tests {
         let width = |judged: &SuiteVerdict| judged.interval.high - judged.interval.low;
         assert!(width(&shifting) > 2.0 * width(&steady));
         assert_eq!(steady.delta, shifting.delta);
+    }
+
+    /// Three runs at 80 %, one at 55 %.
+    fn shifting_base(candidate: usize) -> Vec<Pair> {
+        let run = |at: usize, most: usize| side(4, most - usize::from(!at.is_multiple_of(5)));
+        let pair = |at: usize| {
+            let base = [4, 4, 4, 3].map(|most| run(at, most));
+            Pair::pooled(base.to_vec(), side(4, candidate))
+        };
+        (0..30).map(pair).collect()
+    }
+
+    #[test]
+    fn a_collapse_is_worse_however_much_the_runs_differ() {
+        for measure in [Measure::Rate, Measure::Score] {
+            let rule = Rule { measure, ..RULE };
+            let judged = judge(&shifting_base(0), &rule).unwrap();
+            assert!(judged.drift.shift() > 5.1, "{judged:?}");
+            assert_eq!(judged.verdict, ComparisonVerdict::Worse, "{judged:?}");
+            assert!(judged.p < 0.001, "{judged:?}");
+            let quick = quick_verdict(&shifting_base(0), &rule);
+            assert_eq!(quick, Some(ComparisonVerdict::Worse));
+            let same = judge(&shifting_base(3), &rule).unwrap();
+            assert!(same.p > 0.5, "{same:?}");
+        }
+    }
+
+    #[test]
+    fn a_collapse_against_two_runs_that_differ_is_worse_too() {
+        let pair = Pair::pooled(vec![side(10, 10), side(10, 8)], side(10, 0));
+        let judged = judge(&vec![pair; 20], &RULE).unwrap();
+        assert!(judged.drift.shift() > 5.1 && judged.interval.high < -0.1, "{judged:?}");
+        assert_eq!(judged.verdict, ComparisonVerdict::Worse, "{judged:?}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How much base runs differ beyond chance. Trials of one run resemble each other when something
 //! that a run does not control changes between runs: a model behind an address, a fixture, a load.
 
-use super::special::chi_squared_above;
+use super::special::{chi_squared_above, normal_below, normal_quantile};
 use super::{Pair, variance};
 
 /// The correlation that the test allows for exceeds the estimate by this many standard errors.
@@ -65,6 +65,14 @@ impl Drift {
     /// widens intervals and raises p-values.
     pub fn shift(&self) -> f64 {
         if self.per_run_chance < SHIFT_LEVEL { self.per_run.max(1.0) } else { 1.0 }
+    }
+
+    /// The p-value of a statistic whose standard error grows by the shift.
+    pub(crate) fn excused(&self, p: f64) -> f64 {
+        match self.shift().sqrt() {
+            1.0 => p,
+            factor => normal_below(normal_quantile(p.min(1.0)) / factor),
+        }
     }
 
     /// How many times as much as by chance the base runs differ, for people.
