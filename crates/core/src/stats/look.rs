@@ -6,7 +6,7 @@ use super::exchange::{Effort, FIRST_DRAWS, Permuted, TIE, harmonic_mean};
 use super::round_pair::RoundPair;
 use super::round_passes::{PassPaths, PathMechanism};
 use super::round_scores::ScorePaths;
-use super::{Measure, SplitMix64};
+use super::{Drift, Measure, Pair, SplitMix64};
 
 /// More draws change nothing where the result is this many times above or below what may be spent.
 const CLEAR: f64 = 5.0;
@@ -61,7 +61,9 @@ pub(crate) fn look(
 ) -> PermutedLook {
     let draws = Effort::Full.draws(pairs.len() * (earlier.len() + 1));
     let looks = earlier.len() + 1;
-    let mut looker = LookDraws { earlier, may_spend, draws, tails: Vec::new() };
+    let plain: Vec<Pair> = pairs.iter().map(|one| one.pair.clone()).collect();
+    let drift = Drift::of(&plain);
+    let mut looker = LookDraws { earlier, may_spend, drift, draws, tails: Vec::new() };
     match measure {
         Measure::Rate => {
             let mut paths = PassPaths::of(pairs, looks);
@@ -141,6 +143,7 @@ impl DrawTail {
 struct LookDraws<'a> {
     earlier: &'a [Boundary],
     may_spend: LookSpending,
+    drift: Drift,
     draws: usize,
     tails: Vec<LookTails>,
 }
@@ -181,7 +184,8 @@ impl LookDraws<'_> {
         let is_clear = |tail: &DrawTail, seen: f64, may_spend: f64| {
             let hits = tail.open.iter().filter(|value| **value >= seen - TIE).count();
             let share = (hits + 1) as f64 / (tail.all.len() + 1) as f64;
-            share > CLEAR * may_spend || share * CLEAR < may_spend
+            // Where runs shift, a share has to be far smaller to be a drop.
+            share > CLEAR * may_spend || self.drift.excused(share) * CLEAR < may_spend
         };
         is_clear(&tails.drop, tails.seen.drop, self.may_spend.drop)
             && is_clear(&tails.gain, tails.seen.gain, self.may_spend.gain)
@@ -227,7 +231,7 @@ fn joint_level(levels: impl Iterator<Item = Option<f64>> + Clone, may_spend: f64
 #[cfg(test)]
 mod tests {
     use super::super::exchange::exchange_passes;
-    use super::super::{Pair, spending};
+    use super::super::spending;
     use super::*;
 
     const WHOLE: LookSpending = LookSpending { drop: 0.05, gain: 0.01 };
@@ -314,6 +318,18 @@ mod tests {
                 earlier.push(same.boundary);
             }
         }
+    }
+
+    /// The verdict divides what is rare by the shift, so it must be known how rare it is.
+    #[test]
+    fn runs_that_shift_need_every_draw_to_show_a_drop() {
+        let test = |at: usize| {
+            let base = [4, 3, 4, 2].map(|passes| side(passes - at % 2, 4)).to_vec();
+            whole(Pair::pooled(base, side(0, 4)))
+        };
+        let pairs: Vec<RoundPair> = (0..30).map(test).collect();
+        let found = look(&pairs, Measure::Rate, &[], WHOLE, 1);
+        assert!(found.permuted.down < 0.0005, "{found:?}");
     }
 
     #[test]
