@@ -6,9 +6,11 @@ use super::special::{normal_below, normal_quantile};
 /// The parameter of the spending function: the larger, the more is kept for the last look.
 const SHAPE: f64 = 1.5;
 /// Points at which a density is kept between two looks. Twenty looks need no more.
-const POINTS: usize = 800;
+const POINTS: usize = 400;
 /// Standard deviations below zero that are kept.
 const REACH: f64 = 8.0;
+/// Of a limit, in standard errors.
+const PRECISION: f64 = 1e-11;
 
 /// The part of `level` that may be used up when this share of the information is there.
 fn spent(level: f64, share: f64) -> f64 {
@@ -38,11 +40,13 @@ pub(crate) fn normal_limits(level: f64, shares: &[f64]) -> Vec<f64> {
             None => normal_quantile(1.0 - part),
             Some(density) => density.limit(*share, part),
         };
-        open = Some(match &open {
-            None => OpenDensity::first(*share, limit),
-            Some(density) => density.next(*share, limit),
-        });
         limits.push(limit);
+        if limits.len() < shares.len() {
+            open = Some(match &open {
+                None => OpenDensity::first(*share, limit),
+                Some(density) => density.next(*share, limit),
+            });
+        }
     }
     limits
 }
@@ -79,11 +83,7 @@ impl OpenDensity {
     }
 
     fn next(&self, share: f64, limit: f64) -> Self {
-        let scale = (share - self.share).max(1e-9).sqrt();
-        Self::of(share, limit, |sum| {
-            self.points().map(|(x, weight)| weight * normal_density((sum - x) / scale)).sum::<f64>()
-                / scale
-        })
+        Self::of(share, limit, |sum| self.density(share, sum))
     }
 
     fn points(&self) -> impl Iterator<Item = (f64, f64)> {
@@ -97,18 +97,33 @@ impl OpenDensity {
         self.points().map(|(x, weight)| weight * normal_below((x - sum) / scale)).sum()
     }
 
-    /// By bisection.
+    /// The density of a sum at the next look.
+    fn density(&self, share: f64, sum: f64) -> f64 {
+        let scale = (share - self.share).max(1e-9).sqrt();
+        let terms = self.points().map(|(x, weight)| weight * normal_density((sum - x) / scale));
+        terms.sum::<f64>() / scale
+    }
+
+    /// By Newton's method, and by bisection where that leaves the range.
     fn limit(&self, share: f64, part: f64) -> f64 {
+        let scale = share.sqrt();
         let (mut low, mut high) = (-REACH, REACH);
-        for _ in 0..40 {
-            let middle = 0.5 * (low + high);
-            if self.above(share, middle * share.sqrt()) > part {
-                low = middle;
+        let mut limit = normal_quantile(1.0 - part).clamp(low, high);
+        for _ in 0..60 {
+            let excess = self.above(share, limit * scale) - part;
+            if excess > 0.0 {
+                low = limit
             } else {
-                high = middle;
+                high = limit
             }
+            let next = limit + excess / (self.density(share, limit * scale) * scale);
+            let next = if low < next && next < high { next } else { 0.5 * (low + high) };
+            if (next - limit).abs() < PRECISION {
+                return next;
+            }
+            limit = next;
         }
-        0.5 * (low + high)
+        limit
     }
 }
 
