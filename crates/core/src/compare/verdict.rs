@@ -270,19 +270,16 @@ fn level_interval(pairs: &[Pair], side: fn(&Pair) -> Vec<f64>, measure: Measure)
     let sides: Vec<Vec<f64>> = pairs.iter().map(side).collect();
     let level = sides.iter().map(|values| mean(values)).sum::<f64>() / sides.len() as f64;
     let clusters = clusters(pairs);
-    let found = match (measure, &sides[..]) {
+    let found = match (measure, &clusters[..]) {
+        (_, [_]) => average(sides.iter().filter_map(|values| own_interval(values, measure))),
         (Measure::Rate, _) => {
             let passes = clusters.iter().map(|members| {
-                let values = members.iter().flat_map(|at| &sides[*at]);
-                Passes {
-                    passes: values.clone().filter(|value| **value > 0.5).count() as u64,
-                    trials: values.count() as u64,
-                }
+                let values: Vec<f64> =
+                    members.iter().flat_map(|at| sides[*at].iter().copied()).collect();
+                passes_of(&values)
             });
             clustered_rate(&passes.collect::<Vec<_>>(), CONFIDENCE)
         }
-        // One test alone says nothing of others; its trials say something of it.
-        (Measure::Score, [one]) => in_groups(one.iter().map(|value| vec![*value]).collect()),
         (Measure::Score, _) => {
             let means = |members: &Vec<usize>| members.iter().map(|at| mean(&sides[*at])).collect();
             in_groups(clusters.iter().map(means).collect())
@@ -294,6 +291,30 @@ fn level_interval(pairs: &[Pair], side: fn(&Pair) -> Vec<f64>, measure: Measure)
     Interval { low: found.low.min(level), high: found.high.max(level) }
 }
 
+/// One test alone says nothing of others; its trials say something of it.
+fn own_interval(values: &[f64], measure: Measure) -> Option<Interval> {
+    match measure {
+        Measure::Rate => clustered_rate(&[passes_of(values)], CONFIDENCE),
+        Measure::Score => in_groups(values.iter().map(|value| vec![*value]).collect()),
+    }
+}
+
+fn passes_of(values: &[f64]) -> Passes {
+    let passes = values.iter().filter(|value| **value > 0.5).count();
+    Passes { passes: passes as u64, trials: values.len() as u64 }
+}
+
+/// Of tests that resemble each other, which are no more evidence than one of them.
+fn average(intervals: impl Iterator<Item = Interval>) -> Option<Interval> {
+    let (mut low, mut high, mut count) = (0.0, 0.0, 0.0);
+    for interval in intervals {
+        low += interval.low;
+        high += interval.high;
+        count += 1.0;
+    }
+    (count > 0.0).then(|| Interval { low: low / count, high: high / count })
+}
+
 fn in_groups(groups: Vec<Vec<f64>>) -> Option<Interval> {
     clustered_mean(&groups, CONFIDENCE).map(|(_, interval)| interval)
 }
@@ -301,6 +322,7 @@ fn in_groups(groups: Vec<Vec<f64>>) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Cluster;
 
     const RULE: Rule = Rule { measure: Measure::Rate, margin: 0.1, seed: 1 };
 
@@ -416,6 +438,21 @@ mod tests {
             let judged = judge(&pairs(count, 1, 1, 1), &score).unwrap();
             let found = judged.level_intervals.base;
             assert!(found.low < found.high && found.high == 1.0, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn tests_of_one_group_are_no_more_evidence_than_one_of_them() {
+        let one = judge(&pairs(1, 5, 5, 4), &RULE).unwrap();
+        let mut group = pairs(10, 5, 5, 4);
+        group.iter_mut().for_each(|pair| pair.cluster = Cluster::Group(0));
+        let all = judge(&group, &RULE).unwrap();
+        let sides = |judged: &SuiteVerdict| {
+            let LevelIntervals { base, candidate } = judged.level_intervals;
+            [base.low, base.high, candidate.low, candidate.high]
+        };
+        for (one, all) in sides(&one).iter().zip(sides(&all)) {
+            assert!((one - all).abs() < 1e-9, "{one} {all}");
         }
     }
 

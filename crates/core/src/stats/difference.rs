@@ -33,7 +33,7 @@ const SINGLE: f64 = 1.0 + 1e-9;
 /// towards the longer tail (Johnson, 1978): where a few tests break and the others stay, a sample with
 /// few breaks also looks as if it hardly varied. Scores that do not vary at all have it too: their trials
 /// say no more about other tests. One cluster alone says nothing about others: the
-/// interval is Newcombe's for independent rates.
+/// interval is Newcombe's for the rates of one of its members.
 pub fn difference(pairs: &[Pair], measure: Measure, confidence: f64) -> Option<(f64, Interval)> {
     if pairs.is_empty() {
         return None;
@@ -152,7 +152,8 @@ fn student(clusters: &ClusterGains, confidence: f64) -> Interval {
     Interval::within((middle - half).min(mean), (middle + half).max(mean), -1.0, 1.0)
 }
 
-/// Newcombe's interval for two independent rates; of several, the squares are averaged.
+/// Newcombe's interval for two independent rates. Several pairs that resemble each other are no more
+/// evidence than one of them, so their distances are averaged.
 fn independent(pairs: &[Pair], z: f64) -> Interval {
     let count = pairs.len() as f64;
     let (mut down, mut up, mut centre) = (0.0, 0.0, 0.0);
@@ -160,11 +161,11 @@ fn independent(pairs: &[Pair], z: f64) -> Interval {
         let (before, now) = (pair.base_mean(), mean(&pair.candidate));
         let base = wilson_at(before, pair.base_trials() as f64, z);
         let candidate = wilson_at(now, pair.candidate.len() as f64, z);
-        down += (now - candidate.low).powi(2) + (base.high - before).powi(2);
-        up += (candidate.high - now).powi(2) + (before - base.low).powi(2);
+        down += (now - candidate.low).hypot(base.high - before) / count;
+        up += (candidate.high - now).hypot(before - base.low) / count;
         centre += (now - before) / count;
     }
-    Interval::within(centre - down.sqrt() / count, centre + up.sqrt() / count, -1.0, 1.0)
+    Interval::within(centre - down, centre + up, -1.0, 1.0)
 }
 
 #[cfg(test)]
@@ -282,6 +283,28 @@ mod tests {
         let alone = width(&lost(|_| Cluster::Alone));
         let targets = width(&lost(|at| Cluster::Test(at % 20)));
         assert!(targets > 1.5 * alone, "{targets} {alone}");
+    }
+
+    /// Ten tests with one fixture fail together, and so does one test on ten targets.
+    #[test]
+    fn one_cluster_is_no_more_evidence_than_one_of_its_members() {
+        let trials = |passes: usize| -> Vec<f64> {
+            (0..5).map(|at| f64::from(u8::from(at < passes))).collect()
+        };
+        for measure in [Measure::Rate, Measure::Score] {
+            let interval = |count: usize, cluster: Cluster| {
+                let pair = Pair { cluster, ..Pair::new(trials(4), trials(1)) };
+                difference(&vec![pair; count], measure, 0.95).unwrap().1
+            };
+            let one = interval(1, Cluster::Alone);
+            for cluster in [Cluster::Group(0), Cluster::Test(0)] {
+                let all = interval(10, cluster);
+                let is_close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+                assert!(is_close(one.low, all.low), "{one:?} {all:?}");
+                assert!(is_close(one.high, all.high), "{one:?} {all:?}");
+            }
+            assert!(one.low < -0.7 && one.high > -0.2, "{one:?}");
+        }
     }
 
     #[test]
