@@ -146,7 +146,7 @@ fn order(judge: &JudgeFinding) -> String {
             let chance = if order.p < CHANCE { "more than chance" } else { "no more than chance" };
             let more = if order.difference < 0.0 { "less" } else { "more" };
             format!(
-                "of votes: the first passes {:.0} points {more} often than the others, {chance} (p = {})",
+                "of votes: the first passes {:.0} points {more} often than the others, {chance} ({})",
                 (order.difference * 100.0).abs(),
                 probability(order.p)
             )
@@ -168,7 +168,7 @@ fn length(judge: &JudgeFinding) -> String {
     };
     let chance = if effect.p < CHANCE { "more than chance" } else { "no more than chance" };
     format!(
-        "of two answers with the same label, the longer one passes in {} %, {chance} (p = {}, {} cases)",
+        "of two answers with the same label, the longer one passes in {} %, {chance} ({}, {} cases)",
         share_percent(effect.longer_passes),
         probability(effect.p),
         effect.cases
@@ -213,5 +213,16 @@ fn points(difference: f64) -> String {
 }
 
 fn probability(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probability_has_one_relation() {
+        assert_eq!(probability(0.000_2), "p < 0.001");
+        assert_eq!(probability(0.012_3), "p = 0.012");
+    }
 }
