@@ -43,6 +43,9 @@ pub struct RunHeader {
     /// Hash of the whole plan; the same for all shards of a run.
     #[serde(default)]
     pub plan: String,
+    /// Whether the rows are answers of another run that `grade` graded again. Older files lack it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub regraded: bool,
     /// The plan of the section above that this one replaces, because the run was resumed with a
     /// changed suite; empty if those rows have no header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +119,11 @@ pub struct RunEnd {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -160,6 +168,7 @@ impl RunHeader {
             git: None,
             command: None,
             plan: plan_name(&hash),
+            regraded: false,
             continues: None,
             cases,
             options,
@@ -167,6 +176,14 @@ impl RunHeader {
             rounds: None,
             suites,
         }
+    }
+
+    /// Whether the rows are answers of another run. Older versions say so only by the command, which
+    /// may have options before its name.
+    pub fn is_regraded(&self) -> bool {
+        let mut words = self.command.iter().flat_map(|line| line.split_whitespace()).skip(1);
+        let command = words.find(|word| ["run", "grade"].contains(word));
+        self.regraded || command == Some("grade")
     }
 
     /// The first line of a results file.
@@ -200,6 +217,7 @@ impl RunHeader {
             git: self.git.clone(),
             command: self.command.clone(),
             plan: self.plan.clone(),
+            regraded: self.regraded,
             continues: self.continues.clone(),
             cases: self.cases,
             options: self.options.clone(),
@@ -301,6 +319,17 @@ mod tests {
         assert_eq!(one.plan, header(&[("a", "x", 1), ("b", "x", 1)]).plan);
         assert_ne!(one.plan, header(&[("b", "x", 1), ("a", "x", 1)]).plan);
         assert_ne!(one.plan, header(&[("a", "x", 1), ("b", "x", 2)]).plan);
+    }
+
+    #[test]
+    fn rows_that_were_graded_again_are_known_by_the_header_or_the_command() {
+        let by_command = |command: &str| {
+            RunHeader { command: Some(command.to_owned()), ..header(&[]) }.is_regraded()
+        };
+        assert!(by_command("evalrig grade run.jsonl") && by_command("evalrig -q grade run.jsonl"));
+        assert!(by_command("evalrig --color never grade run.jsonl"));
+        assert!(!by_command("evalrig run grade") && !header(&[]).is_regraded());
+        assert!(RunHeader { regraded: true, ..header(&[]) }.is_regraded());
     }
 
     #[test]

@@ -68,6 +68,11 @@ static HEADER_FIELDS: &[Field] = &[
     Field::new("command", Shape::Text, "command line of the run"),
     Field::new("plan", Shape::Text, "hash of all planned cases, those of other shards included")
         .required(),
+    Field::new(
+        "regraded",
+        Shape::Boolean,
+        "whether `grade` wrote the rows, from answers of another run",
+    ),
     Field::new("continues", Shape::Text, "the plan of a header above that this one replaces"),
     Field::new("cases", COUNT, "planned cases").required(),
     Field::new("options", Shape::Map, "options that select cases").required(),

@@ -23,6 +23,8 @@ pub(super) struct RunOrigin {
     command: Option<String>,
     settings: RunSettings,
     pub(super) rounds: Option<RoundSettings>,
+    /// Whether answers of another run are graded.
+    pub(super) is_regrade: bool,
 }
 
 impl RunOrigin {
@@ -38,6 +40,7 @@ impl RunOrigin {
             command: spec.command.clone(),
             settings,
             rounds: None,
+            is_regrade: false,
         }
     }
 
@@ -47,6 +50,7 @@ impl RunOrigin {
         header.command.clone_from(&self.command);
         header.settings = Some(self.settings.clone());
         header.rounds.clone_from(&self.rounds);
+        header.regraded = self.is_regrade;
     }
 }
 

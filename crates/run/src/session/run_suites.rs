@@ -83,6 +83,7 @@ pub(super) fn run_suites(
     let history = TestHistory::new(reports.shows_history);
     let mut origin = RunOrigin::of(spec, &suites, is_part);
     origin.rounds = rounds.as_ref().map(|rounds| rounds.settings.clone());
+    origin.is_regrade = is_regrade;
     let rounds = rounds.map(|rounds| SharedRounds::new(rounds.decision));
     #[cfg(feature = "queue")]
     let ready = match &spec.queue {
