@@ -91,7 +91,7 @@ pub use judged_rows::{LabelCounts, StaleLabel};
 pub use known_secrets::{known_secrets, known_secrets_and_logins, redact_names};
 pub use mutate::{MutationReport, MutationSpec, mutate};
 pub use mutation_asks::AskedMutants;
-pub use noise_report::{DollarChoice, NoiseReport, TestName, measure_noise};
+pub use noise_report::{DollarChoice, NoiseReport, OlderTests, TestName, measure_noise};
 pub use observer::{SessionExit, StopSignal};
 #[cfg(feature = "queue")]
 pub use queue_worker::{WorkerSpec, cancel_queued_run, queued_runs, remove_queued_run, run_worker};

@@ -1,7 +1,7 @@
 //! Where the noise of stored runs comes from: rows of several runs as variances, and what more of each
 //! would buy.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -42,6 +42,14 @@ pub struct DollarChoice {
     pub after: Option<StandardError>,
 }
 
+/// What is left out because the test means something else now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OlderTests {
+    pub tests: u64,
+    /// Measured ones.
+    pub cases: u64,
+}
+
 /// The noise of stored runs.
 #[derive(Debug, Clone)]
 pub struct NoiseReport {
@@ -51,6 +59,7 @@ pub struct NoiseReport {
     pub cases: u64,
     /// Cases without a verdict.
     pub unmeasured: u64,
+    pub older: OlderTests,
     pub noise: NoiseComponents,
     /// Between readings of the same answer; part of the variance between trials.
     pub judge: Option<f64>,
@@ -72,30 +81,52 @@ pub struct NoiseReport {
 }
 
 /// The values of one test by run, and what its cases took.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct TestRecord {
     runs: BTreeMap<usize, Vec<f64>>,
     passes: u64,
     cases: u64,
     durations: Vec<f64>,
     costs: Vec<Option<f64>>,
+    /// Readings within one row, of judges that vote.
+    votes: Vec<Vec<f64>>,
+    vote_counts: Vec<f64>,
+    judge_calls: u64,
+    /// What they cost, as far as it is known.
+    judge_cost: Option<f64>,
+    /// End of the newest case.
+    newest: String,
 }
 
-/// Answers that were graded more than once.
-type Readings = HashMap<(TestName, u32, String), Vec<f64>>;
+impl TestRecord {
+    fn new() -> Self {
+        Self {
+            runs: BTreeMap::new(),
+            passes: 0,
+            cases: 0,
+            durations: Vec::new(),
+            costs: Vec::new(),
+            votes: Vec::new(),
+            vote_counts: Vec::new(),
+            judge_calls: 0,
+            judge_cost: Some(0.0),
+            newest: String::new(),
+        }
+    }
+}
+
+/// What a test meant: its `testHash`.
+type Meaning = String;
+
+/// Answers that were graded more than once. Grades by different checks are not readings of one kind.
+type Readings = HashMap<(TestName, Meaning, u32, String), Vec<f64>>;
 
 #[derive(Debug)]
 struct NoiseCollector {
     measure: Measure,
-    tests: BTreeMap<TestName, TestRecord>,
+    tests: BTreeMap<TestName, BTreeMap<Meaning, TestRecord>>,
     /// Answers by their test, trial and content, as they were graded first and again.
     readings: Readings,
-    /// Readings within one row, of judges that vote.
-    votes: Vec<Vec<f64>>,
-    vote_counts: Vec<f64>,
-    /// What a call of a judge costs, as far as it is known.
-    judge_calls: u64,
-    judge_cost: Option<f64>,
     unmeasured: u64,
 }
 
@@ -138,22 +169,12 @@ pub fn measure_noise(
 /// Whether the rows are answers of another run, graded again.
 fn is_regraded(files: &[Utf8PathBuf]) -> bool {
     let header = files.first().and_then(|file| header_of_file(file));
-    let command = header.and_then(|header| header.command);
-    command.is_some_and(|line| line.split_whitespace().nth(1) == Some("grade"))
+    header.is_some_and(|header| header.is_regraded())
 }
 
 impl NoiseCollector {
     fn new(measure: Measure) -> Self {
-        Self {
-            measure,
-            tests: BTreeMap::new(),
-            readings: Readings::new(),
-            votes: Vec::new(),
-            vote_counts: Vec::new(),
-            judge_calls: 0,
-            judge_cost: Some(0.0),
-            unmeasured: 0,
-        }
+        Self { measure, tests: BTreeMap::new(), readings: Readings::new(), unmeasured: 0 }
     }
 
     fn add(&mut self, run: usize, regraded: bool, row: &Row) {
@@ -174,55 +195,95 @@ impl NoiseCollector {
             target: row.variant().into_owned(),
         };
         if let (Some(hash), Some(_)) = (row.answer_hash(), &row.judge_usage) {
-            self.readings.entry((name.clone(), row.trial, hash)).or_default().push(value);
+            let answer = (name.clone(), row.test_hash.clone(), row.trial, hash);
+            self.readings.entry(answer).or_default().push(value);
         }
         if regraded {
             return;
         }
+        let meanings = self.tests.entry(name).or_default();
+        let record = meanings.entry(row.test_hash.clone()).or_insert_with(TestRecord::new);
+        record.add(run, value, self.measure, row);
+    }
+
+    /// Of each test what it means now, and how much is older.
+    fn newest(self) -> (NewestTests, OlderTests) {
+        let (mut found, mut older) = (BTreeMap::new(), OlderTests::default());
+        for (name, meanings) in self.tests {
+            let mut records: Vec<TestRecord> = meanings.into_values().collect();
+            records.sort_by(|one, other| one.newest.cmp(&other.newest));
+            let Some(newest) = records.pop() else { continue };
+            older.tests += u64::from(!records.is_empty());
+            older.cases += records.iter().map(|record| record.cases).sum::<u64>();
+            found.insert(name, newest);
+        }
+        let tests = NewestTests { tests: found, readings: self.readings };
+        (tests, older)
+    }
+
+    fn report(self, gaps: Vec<String>) -> NoiseReport {
+        let unmeasured = self.unmeasured;
+        let (newest, older) = self.newest();
+        newest.report(older, unmeasured, gaps)
+    }
+}
+
+impl TestRecord {
+    fn add(&mut self, run: usize, value: f64, measure: Measure, row: &Row) {
         if let Some(usage) = &row.judge_usage {
             self.judge_calls += usage.calls;
             self.judge_cost = self.judge_cost.zip(usage.cost_usd).map(|(a, b)| a + b);
         }
-        self.add_votes(row);
+        self.add_votes(measure, row);
         let judges = row.judge_usage.map_or(Some(0.0), |usage| usage.cost_usd);
-        let record = self.tests.entry(name).or_default();
-        record.runs.entry(run).or_default().push(value);
-        record.passes += u64::from(row.outcome == Outcome::Passed);
-        record.cases += 1;
-        record.durations.extend(row.duration_ms.map(|ms| ms as f64));
-        record.costs.push(row.cost_usd.zip(judges).map(|(a, b)| a + b));
+        self.runs.entry(run).or_default().push(value);
+        self.passes += u64::from(row.outcome == Outcome::Passed);
+        self.cases += 1;
+        self.durations.extend(row.duration_ms.map(|ms| ms as f64));
+        self.costs.push(row.cost_usd.zip(judges).map(|(a, b)| a + b));
+        if self.newest < row.timestamp {
+            self.newest.clone_from(&row.timestamp);
+        }
     }
 
     /// Votes on an assertion, by its share of the score of the case. They say nothing about passes.
-    fn add_votes(&mut self, row: &Row) {
+    fn add_votes(&mut self, measure: Measure, row: &Row) {
         let weights: f64 = row.evaluator_results.iter().map(weight).sum();
         for result in &row.evaluator_results {
             let Some(scores) = vote_scores(result) else { continue };
             self.vote_counts.push(scores.len() as f64);
-            if self.measure == Measure::Score && weights > 0.0 {
+            if measure == Measure::Score && weights > 0.0 {
                 let share = weight(result) / weights;
                 self.votes.push(scores.iter().map(|score| score * share).collect());
             }
         }
     }
+}
 
-    fn report(self, gaps: Vec<String>) -> NoiseReport {
+/// Tests as they are now.
+struct NewestTests {
+    tests: BTreeMap<TestName, TestRecord>,
+    readings: Readings,
+}
+
+impl NewestTests {
+    fn report(self, older: OlderTests, unmeasured: u64, gaps: Vec<String>) -> NoiseReport {
         let values: Vec<Vec<Vec<f64>>> =
             self.tests.values().map(|test| test.runs.values().cloned().collect()).collect();
         let noise = noise_components(&values);
-        let readings = self.readings.values().cloned().chain(self.votes.iter().cloned());
+        let votes = self.tests.values().flat_map(|test| test.votes.iter().cloned());
+        let readings = self.readings.values().cloned().chain(votes);
         let judge = reading_variance(&readings.collect::<Vec<_>>());
         let cases: u64 = self.tests.values().map(|test| test.cases).sum();
         let tests = self.tests.len() as f64;
         let groups: usize = values.iter().map(Vec::len).sum();
+        let vote_counts: Vec<f64> =
+            self.tests.values().flat_map(|test| test.vote_counts.iter().copied()).collect();
         let effort = MeasuredEffort {
             tests,
             runs: groups as f64 / tests,
             trials: cases as f64 / groups as f64,
-            readings: match self.vote_counts.len() {
-                0 => 1.0,
-                count => self.vote_counts.iter().sum::<f64>() / count as f64,
-            },
+            readings: mean_of(&vote_counts).unwrap_or(1.0),
         };
         let error = noise.standard_error(effort, judge);
         let choices = self.choices(&noise, judge, effort);
@@ -235,12 +296,14 @@ impl NoiseCollector {
             repeated().filter(|(_, test)| test.passes == 0).map(|(name, _)| name).collect();
         let named =
             |all: &[&TestName]| all.iter().take(NAMED).map(|name| (*name).clone()).collect();
-        let runs = self.tests.values().flat_map(|test| test.runs.keys()).max();
+        let runs: BTreeSet<&usize> =
+            self.tests.values().flat_map(|test| test.runs.keys()).collect();
         NoiseReport {
-            runs: runs.map_or(0, |last| *last as u64 + 1),
+            runs: runs.len() as u64,
             tests: self.tests.len() as u64,
             cases,
-            unmeasured: self.unmeasured,
+            unmeasured,
+            older,
             noise,
             judge,
             effort,
@@ -296,7 +359,9 @@ impl NoiseCollector {
             Some(StandardError { these_tests: now.these_tests, ..found })
         });
         // One reading of every answer may take several calls, one for each judged check.
-        let reading = self.judge_cost.filter(|cost| *cost > 0.0);
+        let judge_cost: Option<f64> = self.tests.values().map(|test| test.judge_cost).sum();
+        let judge_calls: u64 = self.tests.values().map(|test| test.judge_calls).sum();
+        let reading = judge_cost.filter(|cost| *cost > 0.0);
         let reading = reading.map(|cost| cost / (cases * effort.readings));
         let votes = reading.zip(judge).and_then(|(cost, variance)| {
             let readings = effort.readings + 1.0 / (cost * cases);
@@ -310,7 +375,7 @@ impl NoiseCollector {
                 after: tests,
             },
         ];
-        if self.judge_calls > 0 {
+        if judge_calls > 0 {
             choices.push(DollarChoice { what: "votes", unit_usd: reading, after: votes });
         }
         choices
@@ -367,6 +432,44 @@ mod tests {
         assert!(trials.after.unwrap().these_tests < now.these_tests);
         assert_eq!(tests.after.unwrap().these_tests, now.these_tests);
         assert!(tests.after.unwrap().such_tests < now.such_tests);
+    }
+
+    /// The test passed until it was made harder; its runs do not differ for that.
+    #[test]
+    fn a_test_that_was_edited_is_not_noise() {
+        let mut found = NoiseCollector::new(Measure::Rate);
+        let versions = [("old", "2026-01-01T00:00:00Z"), ("new", "2026-01-02T00:00:00Z")];
+        // The runs may be named in any order.
+        for (run, at) in [(0, 1), (1, 0), (2, 1)] {
+            let (hash, time) = versions[at];
+            for trial in 1..=4 {
+                let mut edited = row("edited", trial, at == 0, Some(0.25));
+                edited.judge_usage =
+                    Some(JudgeUsage { calls: 1, cost_usd: Some(0.01), ..JudgeUsage::default() });
+                (edited.test_hash, edited.timestamp) = (hash.to_owned(), time.to_owned());
+                found.add(run, false, &edited);
+                found.add(run, false, &row("same", trial, true, Some(0.25)));
+            }
+        }
+        let report = found.report(Vec::new());
+        assert_eq!(report.older, OlderTests { tests: 1, cases: 4 });
+        assert_eq!((report.runs, report.tests, report.cases), (3, 2, 20));
+        assert_eq!((report.noise.run, report.noise.trial), (Some(0.0), Some(0.0)));
+        assert_eq!((report.always_count, report.never_count), (1, 1));
+    }
+
+    /// The answer is the same, but not what it is checked for.
+    #[test]
+    fn grades_by_an_edited_check_are_not_readings_of_one_judge() {
+        let mut found = NoiseCollector::new(Measure::Rate);
+        let usage = JudgeUsage { calls: 1, cost_usd: Some(0.01), ..JudgeUsage::default() };
+        for passes in [true, false] {
+            let mut row = row("a", 1, passes, Some(0.25));
+            (row.candidate_answer, row.judge_usage) = (Some("x".to_owned()), Some(usage));
+            row.test_hash = passes.to_string();
+            found.add(0, !passes, &row);
+        }
+        assert_eq!(found.report(Vec::new()).judge, None);
     }
 
     #[test]

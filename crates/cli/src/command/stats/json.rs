@@ -23,6 +23,7 @@ pub(super) fn report(found: &NoiseReport, measure: MeasureOption) -> String {
         "tests": found.tests,
         "cases": found.cases,
         "unmeasured": found.unmeasured,
+        "older": {"tests": found.older.tests, "cases": found.older.cases},
         "perTest": {
             "runs": rounded(found.effort.runs),
             "trials": rounded(found.effort.trials),

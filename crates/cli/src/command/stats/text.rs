@@ -55,6 +55,14 @@ impl NoisePage<'_> {
             said += &format!("; {count} could not be measured");
         }
         self.fact("size", &said, out);
+        if found.older.tests > 0 {
+            let said = format!(
+                "{} of {} are left out, from before the test was edited",
+                numbers::counted(found.older.cases, "measured case", "measured cases"),
+                numbers::counted(found.older.tests, "test", "tests"),
+            );
+            self.fact("", &said, out);
+        }
         let of = match self.measure {
             MeasureOption::Pass => "pass rate",
             MeasureOption::Score => "mean score",
