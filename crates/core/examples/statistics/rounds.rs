@@ -2,12 +2,12 @@
 
 use evalrig_core::compare::{
     Change as TestWord, ComparisonVerdict, Measure, RoundBase, RoundPlan, RoundSides, Rounds,
-    compare_in_rounds,
+    SuiteVerdict, compare_in_rounds,
 };
 
 use super::StatisticsTable;
-use super::cells::{Exits, MARGIN, in_parallel, mean_and_highest, percent};
-use super::simulation::{Change, Loss, SHAPES, Setting, Shape, cases};
+use super::cells::{Exits, MARGIN, in_parallel, mean_and_highest, percent, verdict};
+use super::simulation::{Change, Loss, SHAPES, Setting, Shape, Share, cases};
 
 /// A look takes as long as a comparison, so there are fewer runs than in other tables.
 fn fewer(repeats: usize) -> usize {
@@ -20,6 +20,8 @@ pub struct RoundExits {
     pub exits: Exits,
     rounds: usize,
     marked: usize,
+    /// Inconclusive at a look whose interval was wholly below the margin.
+    contradicted: usize,
     runs: usize,
 }
 
@@ -52,6 +54,8 @@ impl RoundExits {
                 None | Some(ComparisonVerdict::Inconclusive) => found.exits.open += 1,
                 Some(_) => found.exits.passed += 1,
             }
+            let suites = rounds.looks.iter().filter_map(|look| look.suite);
+            found.contradicted += suites.filter(|suite| contradicts(&suite.judged)).count();
             let compared = compare_in_rounds(sides, rounds);
             let mut marked = compared.tests.iter().filter(|test| test.is_certain);
             let is_named = marked.any(|test| test.change == TestWord::Regressed);
@@ -150,6 +154,70 @@ pub fn verdicts(repeats: usize) -> StatisticsTable {
         header: header.map(str::to_owned).to_vec(),
         rows,
     }
+}
+
+/// Drops that no shift of the baseline runs explains.
+const LARGE_DROPS: [(&str, Loss); 2] =
+    [("−20 points", Loss::Spread(0.2)), ("every test breaks", Loss::Broken(1.0))];
+
+/// Large drops against baseline runs that differ among themselves.
+pub fn power_under_drift(repeats: usize) -> StatisticsTable {
+    let changes = [
+        ("no drift", Change::Nothing),
+        ("runs shift by 3.8 points", Change::Shift(0.038)),
+        ("runs shift by 10 points", Change::Shift(0.1)),
+        ("correlation 0.3", Change::Correlation(0.3)),
+    ];
+    let sizes = [(30, 4), (50, 5)];
+    let mut jobs = Vec::new();
+    for (_, change) in changes {
+        for (tests, trials) in sizes {
+            let setting = Setting::new(tests, trials, 4, Shape::Skilled).changing(change);
+            jobs.extend(LARGE_DROPS.map(|(_, loss)| setting.losing(loss)));
+        }
+    }
+    let found = in_parallel(&jobs, |setting| {
+        let repeats = fewer(repeats);
+        let (whole, open) = worse_and_contradicted(setting, repeats);
+        let rounds = RoundExits::of(setting, repeats, false);
+        let shares = format!("{} / {}", percent(whole.value()), percent(rounds.exits.worse()));
+        (shares, open + rounds.contradicted)
+    });
+    let rows = changes.iter().zip(found.chunks(sizes.len() * LARGE_DROPS.len()));
+    let row = |((name, _), cells): (&(&str, Change), &[(String, usize)])| {
+        let open: usize = cells.iter().map(|(_, open)| open).sum();
+        let shares = cells.iter().map(|(shares, _)| shares.clone());
+        [vec![(*name).to_owned()], shares.collect(), vec![open.to_string()]].concat()
+    };
+    let columns = sizes.iter().flat_map(|(tests, trials)| {
+        LARGE_DROPS.map(|(name, _)| format!("{tests} × {trials}, {name}"))
+    });
+    StatisticsTable {
+        repeats: fewer(repeats),
+        title: "Called worse with four baseline runs, all trials / rounds, %; and how many of the row were \
+                inconclusive though the interval was wholly below the margin",
+        header: std::iter::once("what changes".to_owned())
+            .chain(columns)
+            .chain(["interval below −10 points, inconclusive".to_owned()])
+            .collect(),
+        rows: rows.map(row).collect(),
+    }
+}
+
+/// The share called worse, and how often a comparison contradicts its own interval.
+fn worse_and_contradicted(setting: &Setting, repeats: usize) -> (Share, usize) {
+    let mut random = setting.random();
+    let (mut hits, mut contradicted) = (0, 0);
+    for _ in 0..repeats {
+        let judged = verdict(&setting.pairs(&mut random), &mut random);
+        hits += usize::from(judged.verdict == ComparisonVerdict::Worse);
+        contradicted += usize::from(contradicts(&judged));
+    }
+    (Share { hits, of: repeats }, contradicted)
+}
+
+fn contradicts(judged: &SuiteVerdict) -> bool {
+    judged.verdict == ComparisonVerdict::Inconclusive && judged.interval.high < -MARGIN
 }
 
 pub fn margin(repeats: usize) -> StatisticsTable {

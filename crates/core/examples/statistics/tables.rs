@@ -15,7 +15,7 @@ pub type MakeTable = fn(usize) -> StatisticsTable;
 type SettingOfShape = Box<dyn Fn(Shape) -> Setting + Sync>;
 
 /// With their names in the markers of the page.
-pub const ALL: [(&str, MakeTable); 20] = [
+pub const ALL: [(&str, MakeTable); 21] = [
     ("false-alarms", false_alarms),
     ("one-run", false_alarms_of_one_run),
     ("other-drift", drift_of_other_kinds),
@@ -33,6 +33,7 @@ pub const ALL: [(&str, MakeTable); 20] = [
     ("rounds-false-alarms", rounds::false_alarms),
     ("rounds-verdicts", rounds::verdicts),
     ("rounds-margin", rounds::margin),
+    ("drift-power", rounds::power_under_drift),
     ("coverage", intervals::differences),
     ("scores", intervals::scores),
     ("judges", judges::corrected),
