@@ -103,6 +103,31 @@ fn another_arm_can_be_the_baseline() {
 }
 
 #[test]
+fn a_gate_decides_between_arms() {
+    let project = project(12);
+    let better = "✓ gate: arm `with`: better than the baseline; ";
+    project.run(&with(&["--gate", "--measure", "score"])).exits(0).prints(better);
+    // The tests of the other arm fail, which is all that counts without a gate.
+    let turned = ["--baseline-arm", "with", "--gate", "--trials", "2"];
+    project.run(&with(&turned)).exits(1).prints("✗ gate: arm `without`: worse than the baseline; ");
+    project.run(&["csv", "--no-record", "--gate"]).exits(2).says("--gate: there is nothing to");
+}
+
+#[test]
+fn arms_in_rounds_have_a_gate_with_a_margin() {
+    let project = project(12);
+    let rounds = ["--rounds=3", "--gate", "--margin", "0.2", "--baseline-arm", "with"];
+    let ran = project.run(&with(&rounds));
+    ran.exits(1).prints("✗ gate: arm `without`: worse than the baseline; ");
+    ran.prints("of 3: worse");
+    // Nobody needs the skill.
+    let agent = AGENT.replace("I cannot tell", "the sum is 42");
+    project.write("agent.sh", &agent);
+    let ran = project.run(&with(&["--rounds=3", "--gate", "--margin", "0.3"]));
+    ran.exits(0).prints("✓ gate: arm `with`: ").prints("it is smaller than 30 points");
+}
+
+#[test]
 fn what_failed_is_run_again_without_the_baseline_arm() {
     let project = project(2);
     project.write("csv/SKILL.md", &SKILL.replace("name: csv", "name: other"));

@@ -163,8 +163,8 @@ fn errors_are_found_before_any_call() {
     project.write("empty.jsonl", "");
     let gate = ["--baseline", "base.jsonl", "--gate"];
     for (words, code, said) in [
-        (&["--gate"][..], 2, "--baseline <RUN>"),
-        (&["--margin", "0.2"], 2, "--baseline <RUN>"),
+        (&["--gate"][..], 2, "--gate: there is nothing to compare with; add `--baseline latest`"),
+        (&["--margin", "0.2"], 2, "--margin: there is nothing to compare with"),
         (&["--baseline", "nowhere.jsonl"], 2, "nowhere.jsonl` cannot be read"),
         (&["--baseline", "EVAL.yaml"], 2, "is not a results file"),
         (&["--baseline", "latest"], 2, "`.evalrig/results` has no earlier results of `shop`"),

@@ -12,7 +12,9 @@ use evalrig_run::results::{
     Completion, Existing, ExitRule, Gaps, Interrupted, PlanOptions, PlannedSuite, ResultsPaths,
     ResultsWriter, Row, Rows, RunHeader,
 };
-use evalrig_run::session::{LoadOptions, ReportSpec, StoredRunSpec, read_cases, report_stored_run};
+use evalrig_run::session::{
+    ArmComparisonSpec, LoadOptions, ReportSpec, StoredRunSpec, read_cases, report_stored_run,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -44,6 +46,7 @@ impl Folder {
             exit_rule: ExitRule::default(),
             baseline_arm: None,
             baseline: None,
+            arms: ArmComparisonSpec::default(),
             reports: ReportSpec { list: list.collect(), ..ReportSpec::default() },
         };
         match report_stored_run(&spec, &mut |_| {}) {

@@ -121,7 +121,7 @@ pub struct Run {
     pub against: Against,
     /// Base the exit code on the comparison alone: 0 if equivalent, better or not worse, 1 if worse,
     /// 3 if inconclusive.
-    #[arg(long, requires = "baseline", conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARISON)]
+    #[arg(long, conflicts_with_all = ["failed", "allow_borderline", "pass_trials"], help_heading = COMPARISON)]
     pub gate: bool,
     /// The targets file [default: the nearest `.evalrig/targets.yaml`].
     #[arg(long, value_name = "FILE", help_heading = LOADING)]
@@ -169,10 +169,10 @@ pub struct Against {
     #[arg(long, value_name = "K", value_parser = at_least_one, requires = "baseline", help_heading = COMPARISON)]
     pub baseline_runs: Option<usize>,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
-    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, requires = "baseline", help_heading = COMPARISON)]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value_t = evalrig_core::compare::DEFAULT_MARGIN, help_heading = COMPARISON)]
     pub margin: f64,
     /// Compare pass rates or mean scores.
-    #[arg(long, value_name = "MEASURE", default_value = "pass", requires = "baseline", help_heading = COMPARISON)]
+    #[arg(long, value_name = "MEASURE", default_value = "pass", help_heading = COMPARISON)]
     pub measure: MeasureOption,
 }
 

@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 use super::notice::notify;
-use super::run::{baseline, exit_rule, reports};
+use super::run::{arms, baseline, exit_rule, reports};
 
 pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
     let loading = LoadOptions {
@@ -22,6 +22,8 @@ pub fn run(context: &Context, args: &ReportRun) -> Result<Exit, CommandError> {
         exit_rule: exit_rule(args.pass_trials, args.allow_borderline),
         baseline_arm: args.baseline_arm.clone(),
         baseline: baseline(&args.against, args.gate),
+        // A gate of a stored run is one against a baseline.
+        arms: arms(&args.against, false),
         reports: reports(context, &args.reports, None),
     };
     Ok(report_stored_run(&spec, &mut notify(context))?.into())

@@ -114,18 +114,29 @@ impl ArmTally {
 
     /// The arms, the baseline first; empty if there are fewer than two. Of a run in rounds, the
     /// verdicts are those of the last looks.
-    pub fn findings(&self, rounds: Option<&ReportedRounds>) -> Vec<ArmFinding> {
+    pub fn findings(
+        &self,
+        rounds: Option<&ReportedRounds>,
+        options: &CompareOptions,
+    ) -> Vec<ArmFinding> {
         if self.arms.len() < 2 {
             return Vec::new();
         }
+        let planned = rounds.and_then(|rounds| rounds.settings.plan());
+        let options = match planned {
+            Some(plan) => {
+                CompareOptions { margin: plan.margin, measure: plan.measure, seed: options.seed }
+            }
+            None => *options,
+        };
         let mut found: Vec<ArmFinding> = self
             .arms
             .iter()
             .map(|(name, arm)| {
                 let looks = rounds.and_then(|rounds| self.looks_of(name, rounds));
                 let contrast = match looks {
-                    Some(looks) => self.up_to(looks.len() as u32).contrast_of(name),
-                    None => self.contrast(name, arm),
+                    Some(looks) => self.up_to(looks.len() as u32).contrast_of(name, &options),
+                    None => self.contrast(name, arm, &options),
                 };
                 (name, arm, contrast.map(|found| with_look(found, looks)))
             })
@@ -179,17 +190,17 @@ impl ArmTally {
         Self { arms: arms.collect(), baselines: self.baselines.clone() }
     }
 
-    fn contrast_of(&self, name: &str) -> Option<Comparison> {
-        self.contrast(name, self.arms.get(name)?)
+    fn contrast_of(&self, name: &str, options: &CompareOptions) -> Option<Comparison> {
+        self.contrast(name, self.arms.get(name)?, options)
     }
 
     /// The cases of each suite beside those of its baseline arm.
-    fn contrast(&self, name: &str, arm: &ArmCases) -> Option<Comparison> {
+    fn contrast(&self, name: &str, arm: &ArmCases, options: &CompareOptions) -> Option<Comparison> {
         let mut names = self.baselines.values();
         let first = names.next()?;
         if names.all(|other| other == first) {
             let is_other = first != name;
-            return self.arms.get(first).filter(|_| is_other).map(|base| base.beside(arm));
+            return self.arms.get(first).filter(|_| is_other).map(|base| base.beside(arm, options));
         }
         let base_of = |case: &ComparedCase| self.baselines.get(&case.suite).map(String::as_str);
         let own = arm.cases.iter().filter(|case| base_of(case).is_some_and(|base| base != name));
@@ -201,7 +212,7 @@ impl ArmTally {
         });
         let bases = bases.filter(|case| suites.contains(case.suite.as_str()));
         let bases = ArmCases::of(bases.cloned().collect());
-        (!own.cases.is_empty()).then(|| bases.beside(&own))
+        (!own.cases.is_empty()).then(|| bases.beside(&own, options))
     }
 }
 
@@ -227,17 +238,16 @@ impl ArmCases {
         Self { cases, targets, ..Self::default() }
     }
 
-    fn beside(&self, other: &Self) -> Comparison {
-        let options = CompareOptions::default();
+    fn beside(&self, other: &Self, options: &CompareOptions) -> Comparison {
         if !self.targets.is_disjoint(&other.targets) {
-            return compare(&self.cases, &other.cases, &options);
+            return compare(&self.cases, &other.cases, options);
         }
         // An arm may be another target.
         let without_target = |arm: &Self| -> Vec<ComparedCase> {
             let cases = arm.cases.iter().cloned();
             cases.map(|case| ComparedCase { target: String::new(), ..case }).collect()
         };
-        compare(&without_target(self), &without_target(other), &options)
+        compare(&without_target(self), &without_target(other), options)
     }
 }
 
@@ -273,7 +283,7 @@ pub(super) mod testing {
     pub fn findings(rows: &[Row]) -> Vec<ArmFinding> {
         let mut tally = ArmTally::default();
         rows.iter().for_each(|row| tally.add(row));
-        tally.findings(None)
+        tally.findings(None, &CompareOptions::default())
     }
 }
 
@@ -316,7 +326,13 @@ mod tests {
         let mut tally = ArmTally::default();
         rows(20, 1, 4).iter().for_each(|row| tally.add(row));
         let judged = |rounds: &ReportedRounds| {
-            tally.findings(Some(rounds))[1].contrast.as_ref().unwrap().suite.unwrap().judged
+            tally.findings(Some(rounds), &CompareOptions::default())[1]
+                .contrast
+                .as_ref()
+                .unwrap()
+                .suite
+                .unwrap()
+                .judged
         };
         let found = judged(&rounds);
         assert_eq!(found.verdict, ComparisonVerdict::Inconclusive);

@@ -66,7 +66,7 @@ impl Report for Json {
         if let Some(gaps) = gap_lines::document(end) {
             write!(out, ",\"incomplete\":{}", text(&gaps))?;
         }
-        let arms = self.tally.arms.findings(end.rounds.as_ref());
+        let arms = self.tally.arms.findings(end.rounds.as_ref(), &end.arm_options);
         if !arms.is_empty() {
             write!(out, ",\"arms\":{}", text(&arms::json(&arms)))?;
         }

@@ -175,7 +175,7 @@ fn sign(outcome: Outcome) -> &'static str {
 
 /// A table of the arms, and what they say about the baseline arm.
 fn push_arms(tally: &Tally, end: &ReportedRun, text: &mut String) {
-    let arms = tally.arms.findings(end.rounds.as_ref());
+    let arms = tally.arms.findings(end.rounds.as_ref(), &end.arm_options);
     if arms.is_empty() {
         return;
     }

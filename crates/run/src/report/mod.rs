@@ -44,7 +44,7 @@ use crate::results::Row;
 pub use html::EarlierCase;
 pub use other_runs::{Compared, PastRuns};
 pub use report_options::{Detail, ReportOptions, SuiteText};
-pub use reported_run::{ReportedRun, RunLogNews, Stopped};
+pub use reported_run::{GatedArm, ReportedRun, RunLogNews, Stopped};
 pub use rounds::{ReportedRounds, look_line};
 
 /// Hears every row once, in any order, and then the end. What it writes is complete after

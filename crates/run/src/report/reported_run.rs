@@ -1,6 +1,7 @@
 //! What is known when the last row has been heard.
 
 use camino::Utf8PathBuf;
+use evalrig_core::compare::{CompareOptions, Comparison};
 use serde_json::Value;
 
 use super::other_runs::{Compared, PastRuns};
@@ -60,6 +61,13 @@ impl RunLogNews {
     }
 }
 
+/// An arm beside the baseline arm.
+#[derive(Debug, Clone)]
+pub struct GatedArm {
+    pub arm: String,
+    pub comparison: Comparison,
+}
+
 /// Everything but the rows. A stored run that is shown again knows less, so all of it is optional.
 #[derive(Debug, Clone, Default)]
 pub struct ReportedRun {
@@ -88,6 +96,10 @@ pub struct ReportedRun {
     pub rounds: Option<ReportedRounds>,
     /// `--gate`: the exit code is that of the comparison, and not that of the tests.
     pub is_gated: bool,
+    /// Arms that the gate decides about, where there is no baseline.
+    pub gated_arms: Vec<GatedArm>,
+    /// How the arms are compared; rounds have their own margin and measure.
+    pub arm_options: CompareOptions,
     /// The command that runs what did not pass again.
     pub failed_command: Option<String>,
     /// The command that continues the run.

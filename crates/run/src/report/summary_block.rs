@@ -54,7 +54,7 @@ impl SummaryBlock<'_> {
         self.fact("judges", total_lines::judges(tally), out)?;
         self.disputes(tally, out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
-        let arms = tally.arms.findings(end.rounds.as_ref());
+        let arms = tally.arms.findings(end.rounds.as_ref(), &end.arm_options);
         if arms.is_empty() {
             self.table("targets", &tally.targets, &tally.target_samples, out)?;
         }

@@ -94,7 +94,7 @@ impl Tally {
             "durationMs": end.duration_ms,
             "exitCode": end.exit_code,
         });
-        let arms = self.arms.findings(end.rounds.as_ref());
+        let arms = self.arms.findings(end.rounds.as_ref(), &end.arm_options);
         if !arms.is_empty() {
             document["arms"] = arms::json(&arms);
         }

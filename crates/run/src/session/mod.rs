@@ -105,7 +105,8 @@ pub use signals::{report_size_limit, wait_for_signal};
 use skill_revision::SkillRevisions;
 pub use skill_revision::missing_revisions;
 pub use spec::{
-    BaselineSpec, LoadOptions, ReportSpec, RerunWords, RoundsSpec, RunLogSpec, RunSpec,
+    ArmComparisonSpec, BaselineSpec, LoadOptions, ReportSpec, RerunWords, RoundsSpec, RunLogSpec,
+    RunSpec,
 };
 pub use stored_rounds::{StoredRounds, compare_stored};
 pub use stored_run::{StoredRunSpec, report_stored_run};
@@ -120,7 +121,7 @@ use queue_bundle::refuse_secrets;
 #[cfg(feature = "queue")]
 use queued_run::{AttachedRun, ReadyRun, attach_run};
 use resume::{FailedSource, assign_interrupted, read_interrupted, resume_spec};
-use round_setup::{RoundSetup, forecast_of, take_rounds};
+use round_setup::{RoundSetup, check_arms, forecast_of, take_rounds};
 use run_suites::{RunStart, run_suites};
 #[cfg(feature = "queue")]
 use scratch::RunScratch;
@@ -295,6 +296,7 @@ impl RunSession {
             return Err(SessionError::NoTest);
         }
         let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
+        check_arms(&self.spec, &jobs)?;
         let baseline = read_baseline(&self.spec, &jobs, Vec::new(), notify)?;
         let found = baseline.as_ref().map(|(found, _)| found);
         RoundSetup::of(&self.spec, &jobs, found, None)?;
@@ -328,6 +330,7 @@ impl RunSession {
         drop(interrupted);
         let own = suites.iter().filter_map(|suite| suite.results()).collect();
         let jobs: Vec<&SuiteJob> = suites.iter().map(|suite| &suite.job).collect();
+        check_arms(&spec, &jobs)?;
         let baseline = read_baseline(&spec, &jobs, own, notify)?.map(|(found, _)| found);
         let header = suites.iter().find_map(|suite| suite.interrupted.as_ref()?.header.as_ref());
         let stored = header.and_then(|header| header.rounds.as_ref());

@@ -1,8 +1,9 @@
 //! Collects the rows of a run for reports, totals, the comparison and the exit code.
 
 use crate::execute::{ExecutionEnd, Limit};
+use crate::report::arms::ArmTally;
 use crate::report::comparison::gate;
-use crate::report::{Compared, ReportedRun, Stopped};
+use crate::report::{Compared, GatedArm, ReportedRun, Stopped};
 use crate::results::{ExitRule, ExitTally, Gaps, RoundRecord, Row, RunTotals, RunVerdict};
 
 use super::baseline::Baseline;
@@ -10,6 +11,7 @@ use super::error::{Notice, Notify};
 use super::gate::gate_exit;
 use super::report_set::ReportSet;
 use super::round_decision::SharedRounds;
+use super::spec::ArmComparisonSpec;
 use super::stored_rounds::StoredRounds;
 
 /// A signal that ended a run.
@@ -61,6 +63,9 @@ pub(super) struct RunObserver {
     /// What the results lack, and those that the run is compared with.
     gaps: Gaps,
     rounds: Option<SharedRounds>,
+    arms: ArmComparisonSpec,
+    /// Of a gate without a baseline.
+    gated_arms: Option<ArmTally>,
     /// Of a stored run.
     stored_rounds: Option<StoredRounds>,
 }
@@ -79,6 +84,8 @@ impl RunObserver {
             baseline,
             gaps,
             rounds: None,
+            arms: ArmComparisonSpec::default(),
+            gated_arms: None,
             stored_rounds: None,
         }
     }
@@ -86,6 +93,12 @@ impl RunObserver {
     /// The rows decide how many rounds there are.
     pub(super) fn decide_rounds(&mut self, rounds: SharedRounds) {
         self.rounds = Some(rounds);
+    }
+
+    /// How arms are compared; with a gate and without a baseline, they decide.
+    pub(super) fn compare_arms(&mut self, arms: ArmComparisonSpec) {
+        self.arms = arms;
+        self.gated_arms = (arms.is_gated && self.baseline.is_none()).then(ArmTally::default);
     }
 
     /// The rows are those of a stored run in rounds.
@@ -117,6 +130,9 @@ impl RunObserver {
         if let Some(rounds) = &self.rounds {
             rounds.with(|decision| decision.add(row));
         }
+        if let Some(arms) = &mut self.gated_arms {
+            arms.add(row);
+        }
     }
 
     /// How the rounds went.
@@ -135,17 +151,19 @@ impl RunObserver {
         if !self.gaps.is_empty() {
             self.exit.add_incomplete();
         }
-        let is_gated = self.baseline.as_ref().is_some_and(|one| one.is_gated);
+        let is_gated = self.baseline.as_ref().map_or(self.gated_arms.is_some(), |one| one.is_gated);
         let compared = self.compare(ended, notify);
-        let gated = compared.as_ref().filter(|_| is_gated);
-        let exit = match (ended, signal, gated) {
+        let gated_arms = if is_compared(ended) { self.gated_arms() } else { Vec::new() };
+        let is_incomplete = !self.gaps.is_empty();
+        let gates = compared.iter().filter(|_| is_gated).map(|one| &one.comparison);
+        let gates = gates.chain(gated_arms.iter().map(|arm| &arm.comparison));
+        let gate = gates.map(|found| gate_exit(found, is_incomplete)).max_by_key(gate_rank);
+        let exit = match (ended, signal, gate) {
             (ExecutionEnd::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
             (ExecutionEnd::Broken(_) | ExecutionEnd::EndedElsewhere(_), ..) => {
                 SessionExit::Run(RunVerdict::Incomplete)
             }
-            (_, _, Some(gated)) => {
-                SessionExit::Run(gate_exit(&gated.comparison, !self.gaps.is_empty()))
-            }
+            (_, _, Some(gate)) => SessionExit::Run(gate),
             _ => SessionExit::Run(self.exit.exit()),
         };
         let end = ReportedRun {
@@ -153,6 +171,8 @@ impl RunObserver {
             stopped: stopped(ended),
             compared,
             is_gated,
+            gated_arms,
+            arm_options: self.arms.options(),
             gaps: self.gaps.clone(),
             ..ReportedRun::default()
         };
@@ -162,21 +182,32 @@ impl RunObserver {
     /// `None` without a baseline, or if the run did not finish.
     fn compare(&mut self, ended: &ExecutionEnd, notify: &mut Notify<'_>) -> Option<Compared> {
         let baseline = self.baseline.take()?;
-        match ended {
-            ExecutionEnd::Complete | ExecutionEnd::Settled | ExecutionEnd::Limited(_) => {
-                let compared = self.rounds.as_ref().map(|rounds| rounds.with(|one| one.compare()));
-                match compared.into_iter().flatten().find(|(arm, _)| arm.is_none()) {
-                    Some((_, comparison)) => Some(baseline.compared(comparison)),
-                    None => Some(baseline.compare(self.stored_rounds.as_ref(), notify)),
-                }
+        if !is_compared(ended) {
+            let text = "--baseline: not compared, because the run did not finish";
+            notify(Notice::Message(text.to_owned()));
+            return None;
+        }
+        let compared = self.rounds.as_ref().map(|rounds| rounds.with(|one| one.compare()));
+        match compared.into_iter().flatten().find(|(arm, _)| arm.is_none()) {
+            Some((_, comparison)) => Some(baseline.compared(comparison)),
+            None => Some(baseline.compare(self.stored_rounds.as_ref(), notify)),
+        }
+    }
+
+    /// The comparisons that decide; those of the looks, if the run was in rounds.
+    fn gated_arms(&self) -> Vec<GatedArm> {
+        let Some(tally) = &self.gated_arms else {
+            return Vec::new();
+        };
+        let gated = |(arm, comparison)| GatedArm { arm, comparison };
+        match &self.rounds {
+            Some(rounds) => {
+                let looks = rounds.with(|one| one.compare()).into_iter();
+                looks.filter_map(|(arm, found)| Some((arm?, found))).map(gated).collect()
             }
-            ExecutionEnd::FailedFast
-            | ExecutionEnd::Cancelled
-            | ExecutionEnd::Broken(_)
-            | ExecutionEnd::EndedElsewhere(_) => {
-                let text = "--baseline: not compared, because the run did not finish";
-                notify(Notice::Message(text.to_owned()));
-                None
+            None => {
+                let arms = tally.findings(None, &self.arms.options()).into_iter();
+                arms.filter_map(|arm| Some((arm.name, arm.contrast?))).map(gated).collect()
             }
         }
     }
@@ -193,6 +224,27 @@ impl RunObserver {
             notify(Notice::Message(text));
         }
         errors
+    }
+}
+
+/// Whether the run got as far as to be compared.
+fn is_compared(ended: &ExecutionEnd) -> bool {
+    match ended {
+        ExecutionEnd::Complete | ExecutionEnd::Settled | ExecutionEnd::Limited(_) => true,
+        ExecutionEnd::FailedFast
+        | ExecutionEnd::Cancelled
+        | ExecutionEnd::Broken(_)
+        | ExecutionEnd::EndedElsewhere(_) => false,
+    }
+}
+
+/// Of several arms the worst decides.
+fn gate_rank(verdict: &RunVerdict) -> u8 {
+    match verdict {
+        RunVerdict::Failed => 3,
+        RunVerdict::Incomplete => 2,
+        RunVerdict::Nothing => 1,
+        RunVerdict::Passed => 0,
     }
 }
 

@@ -285,6 +285,7 @@ pub(super) fn attach_run(
     attached.force = spec.force;
     attached.reports = spec.reports;
     attached.baseline = spec.baseline;
+    attached.arms = spec.arms;
     attached.command = spec.command;
     attached.rerun = spec.rerun;
     attached.handle_signals = spec.handle_signals;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalrig_core::compare::{
-    ComparedCase, DEFAULT_MARGIN, Forecast, MOST_ROUNDS, Measure, RoundBase, RoundPlan, forecast,
+    ComparedCase, DEFAULT_MARGIN, Forecast, MOST_ROUNDS, RoundBase, RoundPlan, forecast,
     matched_base, seed_from_cases,
 };
 
@@ -77,24 +77,26 @@ pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, differing: &
             differing.push("it was started without `--futility`; leave it out".to_owned());
         }
     }
-    if let Some(baseline) = &mut spec.baseline {
-        let is_given = baseline.margin != DEFAULT_MARGIN || baseline.has_margin;
-        if is_given && baseline.margin != stored.margin {
-            let margin = |margin: f64| format!("--margin {margin}");
-            let given = margin(baseline.margin);
-            differing.push(format!(
-                "it was started with `{}`, not `{given}`; leave it out",
-                margin(stored.margin)
-            ));
-        }
-        baseline.margin = stored.margin;
-        let measure = measure_word(baseline.measure);
-        if measure != stored.measure {
-            differing.push(format!(
-                "it was started with `--measure {}`, not `--measure {measure}`",
-                stored.measure
-            ));
-        }
+    let (margin, has_margin, measure) = match &mut spec.baseline {
+        Some(baseline) => (&mut baseline.margin, baseline.has_margin, baseline.measure),
+        None => (&mut spec.arms.margin, spec.arms.has_margin, spec.arms.measure),
+    };
+    let is_given = *margin != DEFAULT_MARGIN || has_margin;
+    if is_given && *margin != stored.margin {
+        let option = |margin: f64| format!("--margin {margin}");
+        let given = option(*margin);
+        differing.push(format!(
+            "it was started with `{}`, not `{given}`; leave it out",
+            option(stored.margin)
+        ));
+    }
+    *margin = stored.margin;
+    let measure = measure_word(measure);
+    if measure != stored.measure {
+        differing.push(format!(
+            "it was started with `--measure {}`, not `--measure {measure}`",
+            stored.measure
+        ));
     }
     let lacks_baseline = stored.base.is_some() && spec.baseline.is_none();
     if lacks_baseline {
@@ -139,8 +141,8 @@ impl RoundSetup {
         let against = spec.baseline.as_ref();
         let plan = RoundPlan {
             rounds,
-            margin: against.map_or(DEFAULT_MARGIN, |baseline| baseline.margin),
-            measure: against.map_or(Measure::Rate, |baseline| baseline.measure),
+            margin: against.map_or(spec.arms.margin, |baseline| baseline.margin),
+            measure: against.map_or(spec.arms.measure, |baseline| baseline.measure),
             base,
             seed: digest.unwrap_or_else(|| spec.plan.seed.unwrap_or(0)),
             stops_futile: wanted.stops_futile,
@@ -193,6 +195,20 @@ fn count_rounds(spec: &RunSpec, suites: &[&SuiteJob]) -> Result<u32, SessionErro
 
 fn quoted_words(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!(" in `{}`", words.trim()) }
+}
+
+/// Refuses options of a comparison where there is nothing to compare with.
+pub(super) fn check_arms(spec: &RunSpec, suites: &[&SuiteJob]) -> Result<(), SessionError> {
+    if spec.baseline.is_some() || !arms(suites).is_empty() {
+        return Ok(());
+    }
+    let option = match &spec.arms {
+        rule if rule.is_gated => "--gate",
+        rule if rule.has_margin => "--margin",
+        _ => return Ok(()),
+    };
+    let reason = "there is nothing to compare with; add `--baseline latest`, or run two arms";
+    Err(SessionError::argument(option, reason))
 }
 
 /// The arms that are compared with the baseline arm.

@@ -105,6 +105,7 @@ pub(super) fn run_suites(
     }
     let mut observer = RunObserver::new(reports, rule, baseline);
     observer.add_gaps(gaps);
+    observer.compare_arms(spec.arms);
     if let Some(rounds) = &rounds {
         observer.decide_rounds(rounds.clone());
     }

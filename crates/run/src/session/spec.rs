@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::compare::Measure;
+use evalrig_core::compare::{CompareOptions, DEFAULT_MARGIN, Measure};
 use evalrig_core::import::lone_format;
 use evalrig_core::model::KeepRule;
 use evalrig_core::plan::{Filter, Selection, Shard};
@@ -187,6 +187,29 @@ pub struct BaselineSpec {
     pub is_gated: bool,
 }
 
+/// How arms are compared with the baseline arm.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ArmComparisonSpec {
+    pub margin: f64,
+    /// As [`BaselineSpec::has_margin`].
+    pub has_margin: bool,
+    pub measure: Measure,
+    /// Whether the exit code is based on the comparisons alone.
+    pub is_gated: bool,
+}
+
+impl Default for ArmComparisonSpec {
+    fn default() -> Self {
+        Self { margin: DEFAULT_MARGIN, has_margin: false, measure: Measure::Rate, is_gated: false }
+    }
+}
+
+impl ArmComparisonSpec {
+    pub(super) fn options(&self) -> CompareOptions {
+        CompareOptions { measure: self.measure, margin: self.margin, seed: None }
+    }
+}
+
 /// Rounds that stop themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RoundsSpec {
@@ -231,6 +254,7 @@ pub struct RunSpec {
     /// A run whose rows of arms are taken over where nothing has changed.
     pub reuse_arm: Option<String>,
     pub baseline: Option<BaselineSpec>,
+    pub arms: ArmComparisonSpec,
     /// One trial of every test at a time, until there is a verdict against the baseline, or between
     /// the arms.
     pub rounds: Option<RoundsSpec>,
@@ -278,6 +302,7 @@ impl RunSpec {
             resume: None,
             reuse_arm: None,
             baseline: None,
+            arms: ArmComparisonSpec::default(),
             rounds: None,
             output: None,
             force: false,

@@ -17,7 +17,7 @@ use super::next_command::next_command;
 use super::observer::{RunObserver, SessionExit};
 use super::report_set::{ReportSet, check_report_paths};
 use super::resume::root_of_results;
-use super::spec::{BaselineSpec, LoadOptions, ReportSpec};
+use super::spec::{ArmComparisonSpec, BaselineSpec, LoadOptions, ReportSpec};
 use super::stored_rounds::StoredRounds;
 
 /// Which stored run to report, and how.
@@ -30,6 +30,7 @@ pub struct StoredRunSpec {
     /// The arm that others are compared with, if not that of the run.
     pub baseline_arm: Option<String>,
     pub baseline: Option<BaselineSpec>,
+    pub arms: ArmComparisonSpec,
     pub reports: ReportSpec,
 }
 
@@ -55,7 +56,8 @@ pub fn report_stored_run(
     let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
     let shared = Arc::clone(&secrets);
     let reports = ReportSet::open(&spec.loading, &spec.reports, spec.exit_rule, roots, shared)?;
-    let observer = RunObserver::new(reports, spec.exit_rule, baseline);
+    let mut observer = RunObserver::new(reports, spec.exit_rule, baseline);
+    observer.compare_arms(spec.arms);
     let stored = ReportedRows {
         loading: &spec.loading,
         results: &spec.results,

@@ -14,8 +14,8 @@ use evalrig_run::results::{Borderline, ExitRule, PlanOptions};
 #[cfg(feature = "queue")]
 use evalrig_run::session::QueueSpec;
 use evalrig_run::session::{
-    BaselineSpec, EventListener, GradingSpec, LoadOptions, ReportSpec, RoundsSpec, RunLogSpec,
-    RunSession, RunSpec,
+    ArmComparisonSpec, BaselineSpec, EventListener, GradingSpec, LoadOptions, ReportSpec,
+    RoundsSpec, RunLogSpec, RunSession, RunSpec,
 };
 
 #[cfg(feature = "queue")]
@@ -129,6 +129,7 @@ fn spec(context: &Context, args: &Run) -> RunSpec {
         resume: args.resume.clone(),
         reuse_arm: args.reuse_arm.clone(),
         baseline: baseline(&args.against, args.gate),
+        arms: arms(&args.against, args.gate),
         rounds: rounds(args),
         output: args.keeping.output.as_ref().map(absolute),
         force: args.keeping.force,
@@ -218,6 +219,15 @@ pub(super) fn baseline(args: &Against, is_gated: bool) -> Option<BaselineSpec> {
         measure: measure(args.measure),
         is_gated,
     })
+}
+
+pub(super) fn arms(args: &Against, is_gated: bool) -> ArmComparisonSpec {
+    ArmComparisonSpec {
+        margin: args.margin,
+        has_margin: rerun::is_typed("--margin"),
+        measure: measure(args.measure),
+        is_gated,
+    }
 }
 
 fn rounds(args: &Run) -> Option<RoundsSpec> {

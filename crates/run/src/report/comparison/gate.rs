@@ -3,8 +3,9 @@
 use evalrig_core::compare::ComparisonVerdict;
 use evalrig_core::model::Outcome;
 
-use super::super::ReportedRun;
+use super::super::{GatedArm, ReportedRun};
 use super::phrase;
+use crate::text;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateDecision {
@@ -22,13 +23,38 @@ impl GateDecision {
     }
 }
 
+/// At most so long.
+const NAME: usize = 100;
+
+/// An arm that is worse, else one without a verdict that passes, else the first.
+fn deciding_arm(end: &ReportedRun) -> Option<&GatedArm> {
+    let rank = |arm: &&GatedArm| match arm.comparison.suite {
+        Some(suite) if !suite.is_certain() => 1,
+        Some(suite) if suite.judged.verdict == ComparisonVerdict::Worse => 0,
+        Some(suite) if suite.judged.verdict.passes_gate() => 3,
+        Some(_) => 1,
+        None => 2,
+    };
+    end.gated_arms.iter().min_by_key(rank)
+}
+
 /// `None` where no gate was asked for, or the run did not get as far as that.
 pub fn gate(end: &ReportedRun) -> Option<GateDecision> {
-    let compared = end.compared.as_ref().filter(|_| end.is_gated)?;
-    let comparison = &compared.comparison;
+    if !end.is_gated {
+        return None;
+    }
+    let (arm, comparison) = match (&end.compared, deciding_arm(end)) {
+        (Some(compared), _) => (None, &compared.comparison),
+        (None, arm) => arm.map(|one| (Some(one.arm.as_str()), &one.comparison))?,
+    };
     let verdict = comparison.suite.map(|suite| suite.judged.verdict);
     let code = end.exit_code.unwrap_or_default();
-    let mut decision = format!("gate: {}", phrase::verdict(comparison));
+    let mut decision = match arm {
+        Some(arm) => {
+            format!("gate: arm `{}`: {}", text::line(arm, NAME), phrase::verdict(comparison))
+        }
+        None => format!("gate: {}", phrase::verdict(comparison)),
+    };
     let mut reason = format!("exit code {code}");
     match &comparison.suite {
         // Nothing is wrong with the verdict, so this is why the gate stays shut.

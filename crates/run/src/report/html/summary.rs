@@ -80,7 +80,7 @@ impl SummaryPanel {
             "rate": rate(tally).document(),
             "tiles": self.tiles(end),
             "groups": {"of": of, "list": groups.iter().map(group).collect::<Vec<Value>>()},
-            "arms": arm::document(&tally.arms.findings(end.rounds.as_ref())),
+            "arms": arm::document(&tally.arms.findings(end.rounds.as_ref(), &end.arm_options)),
             "baselineTargets": tally.arms.baseline_variants(),
             "misses": self.misses(),
             "assertions": self.assertions(),
