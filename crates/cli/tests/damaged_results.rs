@@ -98,6 +98,35 @@ fn a_killed_run_is_not_reported_as_passed() {
     assert_eq!(project.rows().len(), 20);
 }
 
+/// As `sed -n 8,15p` and `tail -n +2` leave them.
+#[test]
+fn results_without_their_header_are_not_reported_as_passed() {
+    let project = Project::new(&suite(20), MOCK);
+    project.run(&["--output", "whole.jsonl", "--no-record"]).exits(0);
+    let whole = project.read("whole.jsonl");
+    let lines: Vec<&str> = whole.lines().collect();
+    for part in [&lines[7..15], &lines[1..]] {
+        project.write("cut.jsonl", &(part.join("\n") + "\n"));
+        project.evalrig(&["report", "cut.jsonl"]).exits(3).prints("the header is missing");
+        for name in ["json", "jsonl", "junit", "markdown", "html", "sarif", "github"] {
+            let ran = project.evalrig(&["report", "cut.jsonl", "--report", name]);
+            ran.exits(3).prints("the header is missing");
+        }
+        let quiet = project.evalrig(&["report", "cut.jsonl", "--quiet"]);
+        assert!(!quiet.exits(3).err.contains("older version"), "{}", quiet.err);
+        for format in ["text", "json", "markdown"] {
+            let compare = ["compare", "cut.jsonl", "whole.jsonl", "--format", format];
+            project.evalrig(&compare).exits(3).prints("the header is missing");
+        }
+        let gated = ["--baseline", "cut.jsonl", "--gate", "--output", "new.jsonl"];
+        project.run(&gated).exits(3).says("the header is missing");
+        project.run(&["--failed=cut.jsonl"]).exits(3).says("the header is missing");
+        project.evalrig(&["grade", "cut.jsonl", "--output", "graded.jsonl", "--force"]).exits(3);
+    }
+    project.write("empty.jsonl", "");
+    project.evalrig(&["report", "empty.jsonl"]).exits(3).prints("neither a header nor rows");
+}
+
 #[test]
 fn merging_three_of_four_shards_is_not_green() {
     let project = Project::new(&suite(8), MOCK);

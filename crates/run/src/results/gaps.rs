@@ -34,7 +34,7 @@ pub struct Gaps {
     pub reason: Option<String>,
     /// The results that can be resumed, if that would help.
     pub resumable: Option<Utf8PathBuf>,
-    /// Files without a header: what they lack is unknown.
+    /// Files of older versions, which have no header: what they lack is unknown.
     pub without_plan: Vec<Utf8PathBuf>,
 }
 
@@ -204,7 +204,11 @@ impl Gaps {
         sections: &[Section],
         seen: &mut SeenPlans,
     ) {
-        if sections.iter().all(|section| section.header.is_none()) {
+        if sections.is_empty() {
+            self.faults.push(format!("{shown}: the file has neither a header nor rows"));
+        }
+        let is_older = |section: &Section| section.header.is_none() && section.has_plain_rows;
+        if !sections.is_empty() && sections.iter().all(is_older) {
             self.without_plan.push(path.to_owned());
         }
         for section in sections {
@@ -232,6 +236,13 @@ impl Gaps {
         // The plan below has its cases, and names those without a row.
         if section.is_continued {
             return;
+        }
+        // A damaged header has its own message.
+        let is_header_damaged = section.damaged.first().is_some_and(|one| one.line == 1);
+        if section.lacks_header() && !is_header_damaged {
+            self.faults.push(format!(
+                "{shown}: the header is missing, so the file was cut; which other rows are missing is unknown"
+            ));
         }
         let known = section.end.as_ref().map_or(0, |end| end.damaged);
         let is_replaced = section.end.is_some() && section.damaged.len() as u64 <= known;

@@ -39,14 +39,23 @@ struct LineKind {
 /// Rows that belong together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Section {
-    /// `None`: rows of an older version.
+    /// `None`: rows of an older version, or the file was cut.
     pub(super) header: Option<RunHeader>,
+    /// Whether it has rows without a checksum, as older versions wrote them.
+    pub(super) has_plain_rows: bool,
     pub(super) rows: RowTally,
     pub(super) damaged: Vec<DamagedLine>,
     /// `None` if the file ends without one, or if rows follow it.
     pub(super) end: Option<RunEnd>,
     /// Whether a header below replaces this one.
     pub(super) is_continued: bool,
+}
+
+impl Section {
+    /// Whether it had a header: checksums and ends were never written without one.
+    pub(super) fn lacks_header(&self) -> bool {
+        self.header.is_none() && (self.rows.count > 0 || self.end.is_some())
+    }
 }
 
 /// Number and digest of the rows since a header.
@@ -136,6 +145,7 @@ pub(crate) fn scan_open_results(
             }
             ResultsLine::Row(row, crc) => {
                 let section = last_section(&mut sections, &mut places);
+                section.has_plain_rows |= crc.is_none();
                 crc.into_iter().for_each(|crc| section.rows.add(crc));
                 section.end = None;
                 let (key, finished) = *row;
