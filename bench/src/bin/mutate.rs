@@ -11,7 +11,7 @@ use camino::Utf8Path;
 use evalrig_bench::cost::Verdict;
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
-    Answers, Evidence, GradingOptions, Judging, Step, Suite, Test, Transcript,
+    Answers, Evidence, GradingOptions, Judging, SearchTime, Step, Suite, Test, Transcript,
 };
 use evalrig_core::mutation::{Original, OtherAnswer, Survey, mutants, try_case};
 use evalrig_core::read::{Findings, LoadRequest, load_suite};
@@ -104,8 +104,17 @@ fn load(files: &MemoryFiles) -> Result<Suite, Box<dyn Error>> {
     Ok(sound.into_parts().0)
 }
 
+fn search_time() -> SearchTime {
+    SearchTime::new(|| Duration::ZERO)
+}
+
 fn grade_once(cases: &[Evidence<'_>]) -> Result<Duration, Box<dyn Error>> {
-    let options = GradingOptions { pass: 0.8, judging: Judging::Skip, readings: None };
+    let options = GradingOptions {
+        pass: 0.8,
+        judging: Judging::Skip,
+        readings: None,
+        search_time: &search_time(),
+    };
     let begun = Instant::now();
     for case in cases {
         match grade(case, options, &Answers::default()) {
@@ -121,7 +130,7 @@ fn damage(cases: &[Evidence<'_>], others: &[OtherAnswer]) -> Survey {
     let mut survey = Survey::default();
     for case in cases {
         let original = Original { test: case.test, transcript: case.transcript, others, seed: 0 };
-        let tried = try_case(case, thresholds, mutants(&original));
+        let tried = try_case(case, thresholds, &search_time(), mutants(&original));
         survey.add(0, case.test, case.transcript, &tried);
     }
     survey

@@ -1,9 +1,16 @@
 //! Points in time, on the one calendar of this crate.
 
-use std::time::SystemTime;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+/// For measuring: only differences have a meaning.
+pub(crate) fn since_first_use() -> Duration {
+    static FIRST_USE: LazyLock<Instant> = LazyLock::new(Instant::now);
+    FIRST_USE.elapsed()
+}
 
 /// Milliseconds since 1970 of an RFC 3339 time.
 pub(crate) fn unix_milliseconds(text: &str) -> Option<i64> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Fault, Map, Number, Value, Weight};
+use crate::model::{Fault, Map, Number, SearchTime, Value, Weight};
 use crate::reader::{Options, ReadResult, Reported, all_read, short_span};
 use crate::source::Span;
 use crate::syntax::Node;
@@ -113,6 +113,7 @@ impl ComparedField {
         &self,
         output: &Value,
         reference: Option<&Value>,
+        time: &SearchTime,
     ) -> Result<Option<Finding>, Fault> {
         let path = excerpt(self.path.text());
         let actual = self.path.look_up(output);
@@ -125,7 +126,7 @@ impl ComparedField {
             }
             (Some(expected), Some(actual)) => (expected, actual),
         };
-        if self.matching.accepts(&expected, actual)? {
+        if self.matching.accepts(&expected, actual, time)? {
             found(true, format!("{path}: {}", excerpt(&text_of(actual))))
         } else {
             let (expected, got) = distinct_texts(&expected.value, actual);

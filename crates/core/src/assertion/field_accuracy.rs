@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
-    Check, CommonOptions, Expected, Fault, GradingContext, JsonStyle, Map, Marks, Score, Step,
-    TestView, Value,
+    Check, CommonOptions, Expected, Fault, GradingContext, JsonStyle, Map, Marks, Score,
+    SearchTime, Step, TestView, Value,
 };
 use crate::reader::{Options, ReadResult};
 use crate::source::Span;
@@ -199,7 +199,8 @@ impl Check for FieldAccuracy {
             return Marks::new(Score::ZERO, Vec::new(), misses).into();
         };
         let expected = context.evidence.test.expected_output.as_ref();
-        self.compare(&output, expected).map_or_else(Step::from, Step::from)
+        self.compare(&output, expected, context.options.search_time)
+            .map_or_else(Step::from, Step::from)
     }
 
     fn diagnostics_in(&self, test: &TestView<'_>, span: Span) -> Vec<Diagnostic> {
@@ -227,12 +228,17 @@ impl Check for FieldAccuracy {
 }
 
 impl FieldAccuracy {
-    fn compare(&self, output: &Value, expected: Option<&Expected>) -> Result<Marks, Fault> {
+    fn compare(
+        &self,
+        output: &Value,
+        expected: Option<&Expected>,
+        time: &SearchTime,
+    ) -> Result<Marks, Fault> {
         let is_open = self.fields.iter().any(|field| field.expected.is_none());
         let reference = expected.filter(|_| is_open).and_then(reference);
         let (mut findings, mut scores) = (FindingList::default(), Vec::new());
         for field in &self.fields {
-            let Some(finding) = field.check(output, reference.as_deref())? else {
+            let Some(finding) = field.check(output, reference.as_deref(), time)? else {
                 continue;
             };
             scores.push((finding.holds, field.weight.value()));

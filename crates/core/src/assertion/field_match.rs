@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Fault, JsonStyle, Map, Number, Value};
+use crate::model::{Fault, JsonStyle, Map, Number, SearchTime, Value};
 
 use super::date::{DateFormat, Moment};
 use super::equality::are_equal;
@@ -110,10 +110,15 @@ impl FieldMatch {
         Ok(ExpectedValue { value: value.clone(), parsed })
     }
 
-    /// Whether a value of the output is the expected one. Fails if the pattern takes too many steps.
-    pub(super) fn accepts(&self, expected: &ExpectedValue, actual: &Value) -> Result<bool, Fault> {
+    /// Whether a value of the output is the expected one. Fails if the pattern takes too long.
+    pub(super) fn accepts(
+        &self,
+        expected: &ExpectedValue,
+        actual: &Value,
+        time: &SearchTime,
+    ) -> Result<bool, Fault> {
         Ok(match (self, &expected.parsed) {
-            (_, ParsedValue::Pattern(pattern)) => return pattern.is_in(&text_of(actual)),
+            (_, ParsedValue::Pattern(pattern)) => return pattern.is_in(&text_of(actual), time),
             (Self::NumericTolerance { tolerance, scale }, ParsedValue::Number(expected)) => {
                 let unit = match scale {
                     ToleranceScale::Absolute => 1.0,
@@ -192,7 +197,7 @@ mod tests {
     fn accepts(matching: &FieldMatch, expected: &str, actual: &str) -> bool {
         let value = |text| json_value(text).unwrap();
         let expected = matching.parse_expected(&value(expected)).unwrap();
-        matching.accepts(&expected, &value(actual)).unwrap()
+        matching.accepts(&expected, &value(actual), &SearchTime::of_one_search()).unwrap()
     }
 
     #[test]

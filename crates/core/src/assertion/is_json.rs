@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 
 use crate::model::{
-    Check, CommonOptions, Fault, FaultKind, GradingContext, Map, Marks, Score, Stage, Step, Value,
+    Check, CommonOptions, Fault, GradingContext, Map, Marks, Score, SearchTime, Step, Value,
 };
 use crate::syntax::fields::{Field, Shape};
 
@@ -74,7 +74,7 @@ impl Check for IsJson {
                 return Marks::new(Score::ZERO, Vec::new(), misses).into();
             }
         };
-        let violations = match self.violations(&value) {
+        let violations = match self.violations(&value, context.options.search_time) {
             Ok(violations) => violations,
             Err(fault) => return fault.into(),
         };
@@ -110,14 +110,11 @@ impl IsJson {
         }
     }
 
-    fn violations(&self, value: &Value) -> Result<Vec<String>, Fault> {
-        let Some(schema) = &self.schema else {
-            return Ok(Vec::new());
-        };
-        schema.violations(value).ok_or_else(|| {
-            let message = format!("{} could not be read", schema.shown());
-            Fault::new(Stage::Measure, FaultKind::Io, message)
-        })
+    fn violations(&self, value: &Value, time: &SearchTime) -> Result<Vec<String>, Fault> {
+        match &self.schema {
+            Some(schema) => schema.violations(value, time),
+            None => Ok(Vec::new()),
+        }
     }
 }
 

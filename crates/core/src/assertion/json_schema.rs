@@ -1,18 +1,23 @@
 //! JSON Schemas of `is-json` (spec 7.12). The only file that knows the validator. Nothing is fetched:
 //! a reference leads to a place in the schema itself, or the schema is refused.
 
+use std::sync::Arc;
+
 use camino::Utf8PathBuf;
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value as Json;
 
 use crate::diagnostic::{Diagnostic, Level, declare_codes};
-use crate::model::{Map, Value};
+use crate::model::{Fault, FaultKind, Map, SearchTime, Stage, Value};
 use crate::reader::{FileUse, Options, ReadResult};
 use crate::source::Span;
 use crate::syntax::fields::{Entry, Field, Shape, shorten};
 use crate::syntax::{lenient_json_value, unreadable};
 
+use super::backtracking::{self, Stopped};
 use super::excerpt::excerpt;
+use super::pattern::{EstimatedSize, Flags};
+use super::schema_work::{MOST_VISITS, TooMuchWork, check_scalar, has_references, visits};
 
 declare_codes! {
     INVALID_SCHEMA = "invalid-schema", Blocking, Assertion, r#"The `schema` of a check is not a JSON Schema that can be used.
@@ -58,14 +63,34 @@ const LARGEST: u64 = 1024 * 1024;
 /// Violations that are listed; a list of a million wrong items has as many.
 const MOST_SHOWN: usize = 20;
 
-const BACKTRACK_LIMIT: usize = 1_000_000;
+/// Of a value that takes more visits of subschemas, only the first violation is looked for: the
+/// validator makes a list of all.
+const MOST_LISTED_VISITS: u64 = 200_000;
+/// Up to this many visits, a validation without patterns and references takes no thread.
+const FEW_VISITS: u64 = 50_000;
+
+/// A schema may have many patterns, and an answer many strings.
+const BACKTRACK_LIMIT: usize = 100_000;
+
+/// A compiled schema takes about this many times the bytes of its text.
+const SIZE_FACTOR: u64 = 32;
 
 /// A schema as the author gave it, ready for use.
 #[derive(Debug)]
 pub(super) struct JsonSchema {
     written: WrittenSchema,
     /// `None` if its file could not be read, which has been reported.
-    validator: Option<Box<Validator>>,
+    content: Option<Arc<SchemaContent>>,
+}
+
+#[derive(Debug)]
+struct SchemaContent {
+    json: Json,
+    draft: Draft,
+    /// Validations may take long.
+    is_costly: bool,
+    /// `None` if the suite has so many schemas that this one is compiled when it is used.
+    validator: Option<Validator>,
 }
 
 #[derive(Debug)]
@@ -80,9 +105,9 @@ pub(super) fn read_schema(options: &mut Options<'_, '_, '_>) -> ReadResult<Optio
             let Value::Map(map) = options.reader.value("schema", entry.value) else {
                 return Err(options.wrong_type("schema", entry.value, "a mapping, or a path"));
             };
-            let validator = compile(options, &Value::Map(map.clone()), entry.key.span())?;
+            let content = read_content(options, &Value::Map(map.clone()), entry.key.span())?;
             let written = WrittenSchema::Inline(map);
-            return Ok(JsonSchema { written, validator: Some(validator) });
+            return Ok(JsonSchema { written, content: Some(content) });
         }
         read_file(options, entry)
     })
@@ -92,14 +117,14 @@ fn read_file<'t>(options: &mut Options<'_, '_, 't>, entry: &Entry<'t>) -> ReadRe
     let text = options.full_text_of("schema", entry.value)?;
     let (written, span) = (text.value, text.span);
     let path = options.reader.file(&written, span, FileUse::Prompt);
-    let validator = match &path {
+    let content = match &path {
         Some(path) => match parse_file(options, path, span)? {
-            Some(value) => Some(compile(options, &value, span)?),
+            Some(value) => Some(read_content(options, &value, span)?),
             None => None,
         },
         None => None,
     };
-    Ok(JsonSchema { written: WrittenSchema::File { written, path }, validator })
+    Ok(JsonSchema { written: WrittenSchema::File { written, path }, content })
 }
 
 /// `None` if the file cannot be read, which is only an obstacle to running.
@@ -132,39 +157,119 @@ fn parse_file(
     }
 }
 
-fn compile(
+/// Why a schema cannot be used, and what to do.
+struct SchemaFault {
+    message: String,
+    help: &'static str,
+}
+
+impl SchemaFault {
+    fn new(message: impl Into<String>, help: &'static str) -> Self {
+        Self { message: message.into(), help }
+    }
+}
+
+fn read_content(
     options: &mut Options<'_, '_, '_>,
     schema: &Value,
     span: Span,
-) -> ReadResult<Box<Validator>> {
-    let schema = to_json(schema);
-    let refuse = |message: String, help: &str| {
-        Diagnostic::new(&INVALID_SCHEMA, span, message).help(help.to_owned())
-    };
-    let draft = match known_draft(&schema) {
-        Ok(draft) => draft,
-        Err(named) => {
-            let message = format!("`{}` is not a known draft of JSON Schema", shorten(&named));
-            let help = "use draft 07 or 2020-12, or remove `$schema`";
-            return Err(options.report(refuse(message, help)));
-        }
-    };
-    if let Some(address) = outside_reference(&schema) {
+) -> ReadResult<Arc<SchemaContent>> {
+    let content = check_content(options, to_json(schema));
+    content.map(Arc::new).map_err(|fault| {
+        let found = Diagnostic::new(&INVALID_SCHEMA, span, fault.message);
+        options.report(found.help(fault.help))
+    })
+}
+
+fn check_content(
+    options: &mut Options<'_, '_, '_>,
+    json: Json,
+) -> Result<SchemaContent, SchemaFault> {
+    let draft = known_draft(&json).map_err(|named| {
+        let message = format!("`{}` is not a known draft of JSON Schema", shorten(&named));
+        SchemaFault::new(message, "use draft 07 or 2020-12, or remove `$schema`")
+    })?;
+    if let Some(address) = outside_reference(&json) {
         let message = format!("`$ref` leads out of the schema: `{}`", shorten(&address));
         let help = "copy the definition to `$defs` and write `#/$defs/NAME`";
-        return Err(options.report(refuse(message, help)));
+        return Err(SchemaFault::new(message, help));
     }
+    let patterns = size_of_patterns(&json)?;
+    let budget = &mut options.reader.patterns;
+    if !budget.has_room(patterns.bytes) {
+        let message = "the patterns of this test take more than 256 MiB of memory together";
+        return Err(SchemaFault::new(message, "write shorter repetitions"));
+    }
+    let size = patterns.bytes + SIZE_FACTOR * json.to_string().len() as u64;
+    let left = budget.compilable();
+    let validator = match left.checked_sub(size) {
+        Some(rest) => {
+            *left = rest;
+            Some(compile(&json, draft)?)
+        }
+        None => None,
+    };
+    let has_references = has_references(&json);
+    if has_references && check_scalar(&json).is_err() {
+        let message = "the schema applies too many subschemas to the same value";
+        let help = "remove references that lead back to the same schema, or repeat it many times";
+        return Err(SchemaFault::new(message, help));
+    }
+    let is_costly = has_references || patterns.has_backtracking;
+    Ok(SchemaContent { json, draft, is_costly, validator })
+}
+
+fn compile(schema: &Json, draft: Draft) -> Result<Validator, SchemaFault> {
     let built = jsonschema::options()
         .with_draft(draft)
         .offline()
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
-        .build(&schema);
-    built.map(Box::new).map_err(|error| {
+        .build(schema);
+    built.map_err(|error| {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() { "the top".to_owned() } else { format!("`{place}`") };
         let message = format!("not a JSON Schema, at {place}: {}", excerpt(&error.to_string()));
-        options.report(refuse(message, "correct the schema"))
+        SchemaFault::new(message, "correct the schema")
     })
+}
+
+/// What the patterns of a schema take when they are compiled.
+#[derive(Debug, Default)]
+struct PatternSizes {
+    bytes: u64,
+    has_backtracking: bool,
+}
+
+fn size_of_patterns(schema: &Json) -> Result<PatternSizes, SchemaFault> {
+    let mut found = PatternSizes::default();
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Json::Array(items) => open.extend(items),
+            Json::Object(entries) => {
+                let names = entries.get("patternProperties").and_then(Json::as_object);
+                let names = names.into_iter().flat_map(|names| names.keys().map(String::as_str));
+                let pattern = entries.get("pattern").and_then(Json::as_str);
+                names.chain(pattern).try_for_each(|pattern| found.add(pattern))?;
+                open.extend(entries.values());
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+impl PatternSizes {
+    fn add(&mut self, pattern: &str) -> Result<(), SchemaFault> {
+        let size = EstimatedSize::of(pattern, Flags::default()).map_err(|fault| {
+            let message = format!("the pattern `{}`: {}", excerpt(pattern), fault.reason);
+            SchemaFault::new(message, "write shorter repetitions")
+        })?;
+        let (EstimatedSize::Linear(bytes) | EstimatedSize::Backtracking(bytes)) = size;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.has_backtracking |= matches!(size, EstimatedSize::Backtracking(_));
+        Ok(())
+    }
 }
 
 /// The draft that the schema names, or the newest.
@@ -229,25 +334,96 @@ impl JsonSchema {
         }
     }
 
-    /// Pointer and description of the first violations; `None` without a validator.
-    pub(super) fn violations(&self, value: &Value) -> Option<Vec<String>> {
-        let validator = self.validator.as_deref()?;
-        let value = to_json(value);
-        let mut errors = validator.iter_errors(&value);
-        let mut found: Vec<String> = errors
-            .by_ref()
-            .take(MOST_SHOWN)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                let place = if place.is_empty() { "the top".to_owned() } else { place };
-                format!("at {}: {}", excerpt(&place), excerpt(&error.to_string()))
-            })
-            .collect();
-        if errors.next().is_some() {
-            found.push("and more".to_owned());
-        }
-        Some(found)
+    /// Pointer and description of the first violations.
+    pub(super) fn violations(
+        &self,
+        value: &Value,
+        time: &SearchTime,
+    ) -> Result<Vec<String>, Fault> {
+        let fault = |kind, message| Fault::new(Stage::Measure, kind, message);
+        let Some(content) = &self.content else {
+            let message = format!("{} could not be read", self.shown());
+            return Err(fault(FaultKind::Io, message));
+        };
+        content.violations(to_json(value), time).map_err(|stopped| {
+            let message = match stopped {
+                UncheckedValue::Invalid(reason) => format!("{}: {reason}", self.shown()),
+                UncheckedValue::Stopped(Stopped::Steps) => {
+                    format!("{} takes more than {MOST_VISITS} steps on this value", self.shown())
+                }
+                UncheckedValue::Stopped(Stopped::Time) => backtracking::out_of_time(&self.shown()),
+            };
+            fault(FaultKind::Limit, message)
+        })
     }
+}
+
+/// Why a value was not validated.
+#[derive(Debug)]
+enum UncheckedValue {
+    Invalid(String),
+    Stopped(Stopped),
+}
+
+impl From<TooMuchWork> for UncheckedValue {
+    fn from(_: TooMuchWork) -> Self {
+        Self::Stopped(Stopped::Steps)
+    }
+}
+
+impl SchemaContent {
+    fn violations(
+        self: &Arc<Self>,
+        value: Json,
+        time: &SearchTime,
+    ) -> Result<Vec<String>, UncheckedValue> {
+        if !self.is_costly {
+            let work = visits(&self.json, &value)?;
+            if work <= FEW_VISITS {
+                return self.validate(&value, work);
+            }
+        }
+        let content = Arc::clone(self);
+        let found = backtracking::in_time(time, move || {
+            Ok(match visits(&content.json, &value) {
+                Ok(work) => content.validate(&value, work),
+                Err(too_much) => Err(too_much.into()),
+            })
+        });
+        found.map_err(UncheckedValue::Stopped)?
+    }
+
+    fn validate(&self, value: &Json, work: u64) -> Result<Vec<String>, UncheckedValue> {
+        match &self.validator {
+            Some(validator) => Ok(listed_violations(validator, value, work)),
+            None => match compile(&self.json, self.draft) {
+                Ok(validator) => Ok(listed_violations(&validator, value, work)),
+                Err(fault) => Err(UncheckedValue::Invalid(fault.message)),
+            },
+        }
+    }
+}
+
+fn listed_violations(validator: &Validator, value: &Json, work: u64) -> Vec<String> {
+    // This is much faster than looking for violations.
+    if validator.is_valid(value) {
+        return Vec::new();
+    }
+    let shown = |error: &ValidationError<'_>| {
+        let place = error.instance_path().to_string();
+        let place = if place.is_empty() { "the top".to_owned() } else { place };
+        format!("at {}: {}", excerpt(&place), excerpt(&error.to_string()))
+    };
+    if work > MOST_LISTED_VISITS {
+        let first = validator.validate(value).err();
+        return first.iter().map(shown).chain(["and maybe more".to_owned()]).collect();
+    }
+    let mut errors = validator.iter_errors(value);
+    let mut found: Vec<String> = errors.by_ref().take(MOST_SHOWN).map(|one| shown(&one)).collect();
+    if errors.next().is_some() {
+        found.push("and more".to_owned());
+    }
+    found
 }
 
 fn to_json(value: &Value) -> Json {
@@ -365,6 +541,59 @@ mod tests {
                 marks(&check(schema), r#"{"next": {"next": {}}}"#);
             }
         }
+    }
+
+    #[test]
+    fn work_that_grows_without_bounds_is_refused_or_a_fault() {
+        let mut definitions = "d0: {type: object}".to_owned();
+        for number in 1..40 {
+            let below = number - 1;
+            let item = format!("{{$ref: '#/$defs/d{below}'}}");
+            definitions.push_str(&format!(", d{number}: {{allOf: [{item}, {item}]}}"));
+        }
+        let doubled = format!("{{$defs: {{{definitions}}}, $ref: '#/$defs/d39'}}");
+        assert_eq!(read(&format!("- {}", check(&doubled))).names(), ["invalid-schema"]);
+
+        let items = "{items: {$ref: '#/$defs/n'}}";
+        let nested = format!("{{$defs: {{n: {{allOf: [{items}, {items}]}}}}, $ref: '#/$defs/n'}}");
+        assert_eq!(marks(&check(&nested), "[[[]]]").score.value(), 1.0);
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        let fault =
+            Trial::new(&format!("- {}", check(&nested)), Transcript::of_text(&deep)).fault();
+        assert_eq!(
+            (fault.kind, fault.message.as_str()),
+            (FaultKind::Limit, "the schema takes more than 2000000 steps on this value")
+        );
+    }
+
+    #[test]
+    fn large_patterns_are_refused_and_many_are_not_compiled_at_load() {
+        let schema = |pattern: &str| check(&format!("{{pattern: '{pattern}'}}"));
+        let large = read(&format!("- {}", schema(r"\w{1000}{1000}")));
+        assert_eq!(large.names(), ["invalid-schema"]);
+        assert!(large.messages()[0].contains("takes more than 32 MiB"), "{:?}", large.messages());
+        // Of the patterns of one test.
+        let many = |count: usize| {
+            let one =
+                |at: usize| format!("- {}\n", schema(&format!(r"[\p{{L}}\p{{N}}]{{100}}{at}")));
+            (0..count).map(one).collect::<String>()
+        };
+        assert_eq!(read(&many(5)).names(), [""; 0]);
+        assert!(read(&many(40)).names().contains(&"invalid-schema"));
+    }
+
+    #[test]
+    fn behind_the_budget_a_schema_is_compiled_when_it_is_used() {
+        let late = |json: serde_json::Value| {
+            let draft = super::Draft::Draft202012;
+            let content = super::SchemaContent { json, draft, is_costly: false, validator: None };
+            let time = crate::model::SearchTime::of_one_search();
+            std::sync::Arc::new(content).violations(serde_json::json!("b"), &time)
+        };
+        assert!(late(serde_json::json!({"pattern": "b"})).unwrap().is_empty());
+        assert_eq!(late(serde_json::json!({"pattern": "a"})).unwrap().len(), 1);
+        let fault = late(serde_json::json!({"pattern": "("})).unwrap_err();
+        assert!(matches!(fault, super::UncheckedValue::Invalid(_)), "{fault:?}");
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod read;
 mod regex;
 mod rubric_items;
 mod rubrics;
+mod schema_work;
 mod score_ranges;
 mod script;
 mod scripted;

@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use regex_syntax::ast::ErrorKind;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::model::{Fault, FaultKind, Stage};
+use crate::model::{Fault, FaultKind, SearchTime, Stage};
 
-use super::backtracking::{self, Stopped, TIME_LIMIT};
+use super::backtracking::{self, Stopped};
 use super::excerpt::excerpt;
 use super::place::character_at;
 
@@ -118,6 +118,26 @@ fn without_look_around(text: &str) -> String {
     out
 }
 
+/// The bytes that a pattern may take when it is compiled, by the engine that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EstimatedSize {
+    Linear(u64),
+    Backtracking(u64),
+}
+
+impl EstimatedSize {
+    /// Fails if it is more than a pattern may take.
+    pub(super) fn of(text: &str, flags: Flags) -> Result<Self, InvalidPattern> {
+        if let Ok(read) = parse(text, flags) {
+            return Ok(Self::Linear(within(size_at_most(&read), SIZE_LIMIT)?));
+        }
+        Ok(Self::Backtracking(match parse(&without_look_around(text), flags) {
+            Ok(read) => within(size_at_most(&read), BACKTRACKING_SIZE_LIMIT)?,
+            Err(_) => MIB,
+        }))
+    }
+}
+
 impl Pattern {
     pub(super) fn new(text: impl Into<String>, flags: Flags) -> Result<Self, InvalidPattern> {
         Self::new_within(&mut u64::MAX.clone(), text, flags)
@@ -132,13 +152,9 @@ impl Pattern {
         flags: Flags,
     ) -> Result<Self, InvalidPattern> {
         let text = text.into();
-        let size = match parse(&text, flags) {
-            Ok(read) => within(size_at_most(&read), SIZE_LIMIT)?,
-            Err(_) => {
-                let size = match parse(&without_look_around(&text), flags) {
-                    Ok(read) => within(size_at_most(&read), BACKTRACKING_SIZE_LIMIT)?,
-                    Err(_) => MIB,
-                };
+        let size = match EstimatedSize::of(&text, flags)? {
+            EstimatedSize::Linear(size) => size,
+            EstimatedSize::Backtracking(size) => {
                 if let Some(left) = budget.checked_sub(size) {
                     *budget = left;
                     compile(&text, flags)?;
@@ -163,7 +179,7 @@ impl Pattern {
     }
 
     /// Whether it matches anywhere in a text.
-    pub(super) fn is_in(&self, text: &str) -> Result<bool, Fault> {
+    pub(super) fn is_in(&self, text: &str, time: &SearchTime) -> Result<bool, Fault> {
         let fault = |message: String| Fault::new(Stage::Measure, FaultKind::Limit, message);
         let shown = excerpt(&self.text);
         let engine = self.engine().map_err(|reason| {
@@ -172,12 +188,15 @@ impl Pattern {
         match &*engine {
             Engine::Linear(engine) => Ok(engine.is_match(text)),
             Engine::Backtracking(engine) => {
-                backtracking::is_match(engine, text).map_err(|stopped| {
-                    let limit = match stopped {
-                        Stopped::Steps => format!("{STEP_LIMIT} steps"),
-                        Stopped::Time => format!("{} seconds", TIME_LIMIT.as_secs()),
-                    };
-                    fault(format!("the pattern `{shown}` needs more than {limit} on this text"))
+                backtracking::is_match(engine, text, time).map_err(|stopped| {
+                    fault(match stopped {
+                        Stopped::Steps => format!(
+                            "the pattern `{shown}` needs more than {STEP_LIMIT} steps on this text"
+                        ),
+                        Stopped::Time => {
+                            backtracking::out_of_time(&format!("the pattern `{shown}`"))
+                        }
+                    })
                 })
             }
         }
@@ -349,7 +368,7 @@ mod tests {
 
     fn search(pattern: &str, flags: &str, output: &str) -> Result<bool, FaultKind> {
         let pattern = Pattern::new(pattern, Flags::parse(flags).unwrap()).unwrap();
-        pattern.is_in(output).map_err(|fault| fault.kind)
+        pattern.is_in(output, &SearchTime::of_one_search()).map_err(|fault| fault.kind)
     }
 
     #[test]
@@ -423,9 +442,12 @@ mod tests {
         }
         assert_eq!(budget, 0);
         let late = Pattern::new_within(&mut budget, broken, Flags::default()).unwrap();
-        assert_eq!(late.is_in("b").unwrap_err().kind, FaultKind::Limit);
+        assert_eq!(
+            late.is_in("b", &SearchTime::of_one_search()).unwrap_err().kind,
+            FaultKind::Limit
+        );
         let fine = Pattern::new_within(&mut budget, look_around, Flags::default()).unwrap();
-        assert!(!fine.is_in("b").unwrap());
+        assert!(!fine.is_in("b", &SearchTime::of_one_search()).unwrap());
         // The first engine needs no budget.
         assert!(Pattern::new_within(&mut budget, "(b", Flags::default()).is_ok());
     }

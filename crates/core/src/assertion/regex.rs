@@ -136,7 +136,7 @@ impl Check for Regex {
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {
-        let is_found = match self.pattern.is_in(context.text()) {
+        let is_found = match self.pattern.is_in(context.text(), context.options.search_time) {
             Ok(is_found) => is_found,
             Err(fault) => return fault.into(),
         };

@@ -1,6 +1,6 @@
 //! Patterns outside of assertions, such as those of mock targets. The rules are those of `regex`.
 
-use crate::model::Fault;
+use crate::model::{Fault, SearchTime};
 
 use super::pattern::{Flags, Pattern};
 
@@ -18,6 +18,6 @@ impl Searcher {
 
     /// Whether the pattern matches anywhere in the text.
     pub fn finds(&self, text: &str) -> Result<bool, Fault> {
-        self.0.is_in(text)
+        self.0.is_in(text, &SearchTime::of_one_search())
     }
 }

@@ -8,8 +8,8 @@ use camino::Utf8Path;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{
     Answer, Answers, Ask, Assertion, AssertionGrade, Evidence, Expected, Fault, Grade,
-    GradingOptions, JsonStyle, Judging, Marks, Message, Step, Test, TestId, TestView, Transcript,
-    Value, WorkspaceFiles,
+    GradingOptions, JsonStyle, Judging, Marks, Message, SearchTime, Step, Test, TestId, TestView,
+    Transcript, Value, WorkspaceFiles,
 };
 use crate::reader::{ReadPolicy, Reader, World};
 use crate::source::{MemoryFiles, Sources, Variables};
@@ -159,6 +159,7 @@ impl Trial {
         let (assertions, faults) = read_with(files.clone(), yaml).parts();
         assert!(!assertions.is_empty(), "{faults:?} in {yaml}");
         let span = assertions[0].common.span;
+        let search_time = Box::leak(Box::new(SearchTime::of_one_search()));
         let test = Test {
             input: vec![Message::user("Hi")],
             assertions: name_all(assertions, |_, _| {}),
@@ -167,7 +168,12 @@ impl Trial {
         Self {
             test,
             transcript,
-            options: GradingOptions { pass: 0.8, judging: Judging::Ask, readings: None },
+            options: GradingOptions {
+                pass: 0.8,
+                judging: Judging::Ask,
+                readings: None,
+                search_time,
+            },
             files,
             given_skills: None,
             arm: None,

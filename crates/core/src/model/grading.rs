@@ -10,6 +10,7 @@ use super::assertion::{CommonOptions, NamedAssertion};
 use super::evidence::Evidence;
 use super::grade::{AssertionGrade, Fault, Gate, Grade, Marks};
 use super::message::Message;
+use super::search_time::SearchTime;
 use super::subject::SubjectName;
 use super::value::Map;
 use super::votes::{JudgeReadings, Votes};
@@ -131,6 +132,8 @@ pub struct GradingOptions<'a> {
     pub judging: Judging,
     /// How often judges read an answer; if `None`, as often as assertions say.
     pub readings: Option<&'a dyn JudgeReadings>,
+    /// What the patterns and schemas of the case may still take.
+    pub search_time: &'a SearchTime,
 }
 
 impl GradingOptions<'_> {

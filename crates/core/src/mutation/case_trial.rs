@@ -2,7 +2,8 @@
 
 use crate::assertion::grade_one;
 use crate::model::{
-    Answers, AssertionGrade, Evidence, Gate, Grade, GradingOptions, Judging, Outcome, Step, Test,
+    Answers, AssertionGrade, Evidence, Gate, Grade, GradingOptions, Judging, Outcome, SearchTime,
+    Step, Test,
 };
 use crate::score::{Thresholds, score_case};
 
@@ -51,42 +52,57 @@ pub struct CaseTrial {
     pub mutants: Vec<GradedMutant>,
 }
 
+/// What an answer and its mutants have in common.
+#[derive(Clone, Copy)]
+struct MutantGrading<'a> {
+    thresholds: Thresholds,
+    search_time: &'a SearchTime,
+}
+
 /// Grades the mutants of an answer. Nothing is asked: checks that need an answer from elsewhere are not
 /// tried.
 pub fn try_case(
     evidence: &Evidence<'_>,
     thresholds: Thresholds,
+    search_time: &SearchTime,
     mutants: Vec<Mutant>,
 ) -> CaseTrial {
+    let grading = MutantGrading { thresholds, search_time };
     let checks = evidence.test.assertions.len();
     let baselines: Vec<CheckBaseline> =
-        (0..checks).map(|at| baseline(evidence, thresholds, at)).collect();
+        (0..checks).map(|at| baseline(evidence, grading, at)).collect();
     let mutants = mutants.into_iter().map(|mutant| {
-        let (grades, survives) = grade_mutant(evidence, thresholds, &baselines, &mutant);
+        let (grades, survives) = grade_mutant(evidence, grading, &baselines, &mutant);
         let unnoticed = survives.map(|_| !grades.contains(&MutantGrade::Failed));
         GradedMutant { mutant, grades, survives, unnoticed }
     });
     CaseTrial { mutants: mutants.collect(), baselines }
 }
 
-fn baseline(evidence: &Evidence<'_>, thresholds: Thresholds, at: usize) -> CheckBaseline {
+fn baseline(evidence: &Evidence<'_>, grading: MutantGrading<'_>, at: usize) -> CheckBaseline {
     if evidence.test.assertions[at].assertion.check.needs_judge() {
         return CheckBaseline::Asks;
     }
-    let Some(grade) = grade_at(evidence, thresholds, at) else { return CheckBaseline::Asks };
+    let Some(grade) = grade_at(evidence, grading, at) else { return CheckBaseline::Asks };
     match &grade.grade {
         Grade::Errored(fault) => CheckBaseline::NotMeasured(fault.message.clone()),
         Grade::Skipped(reason) => CheckBaseline::NotMeasured(reason.clone()),
         Grade::Graded(_) => {
-            let passes = is_passed(&grade, thresholds) == MutantGrade::Passed;
+            let passes = is_passed(&grade, grading.thresholds) == MutantGrade::Passed;
             CheckBaseline::Graded { grade: Box::new(grade), passes }
         }
     }
 }
 
 /// `None` if it asks.
-fn grade_at(evidence: &Evidence<'_>, thresholds: Thresholds, at: usize) -> Option<AssertionGrade> {
-    let options = GradingOptions { pass: thresholds.pass, judging: Judging::Skip, readings: None };
+fn grade_at(
+    evidence: &Evidence<'_>,
+    grading: MutantGrading<'_>,
+    at: usize,
+) -> Option<AssertionGrade> {
+    let MutantGrading { thresholds, search_time } = grading;
+    let (pass, judging) = (thresholds.pass, Judging::Skip);
+    let options = GradingOptions { pass, judging, readings: None, search_time };
     match grade_one(evidence, options, &Answers::default(), at) {
         Step::Done(grade) => Some(grade),
         Step::Ask(_) => None,
@@ -109,7 +125,7 @@ pub(super) fn looks_at(test: &Test, at: usize, mutant: &Mutant) -> bool {
 
 fn grade_mutant(
     evidence: &Evidence<'_>,
-    thresholds: Thresholds,
+    grading: MutantGrading<'_>,
     baselines: &[CheckBaseline],
     mutant: &Mutant,
 ) -> (Vec<MutantGrade>, Option<bool>) {
@@ -128,12 +144,12 @@ fn grade_mutant(
             continue;
         };
         // What a check forbids may be in the mutant, so it is graded even if it demands nothing.
-        let Some(grade) = grade_at(&damaged, thresholds, at) else {
+        let Some(grade) = grade_at(&damaged, grading, at) else {
             all = None;
             found.push(MutantGrade::Unknown);
             continue;
         };
-        let now = is_passed(&grade, thresholds);
+        let now = is_passed(&grade, grading.thresholds);
         let is_tried =
             *passes && (now == MutantGrade::Failed || looks_at(evidence.test, at, mutant));
         found.push(if is_tried { now } else { MutantGrade::NotTried });
@@ -145,7 +161,8 @@ fn grade_mutant(
         }
         debug_assert!(before.name == evidence.test.assertions[at].name.as_ref());
     }
-    let survives = all.map(|grades| score_case(&grades, thresholds).outcome == Outcome::Passed);
+    let survives =
+        all.map(|grades| score_case(&grades, grading.thresholds).outcome == Outcome::Passed);
     (found, survives)
 }
 

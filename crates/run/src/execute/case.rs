@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use evalrig_core::assertion::{NOT_IN_THIS_ARM, grade};
 use evalrig_core::model::{
-    Answers, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions, OnTimeout, Stage, Step,
-    Test, Transcript, WorkspaceFiles,
+    Answers, AssertionGrade, Evidence, Fault, FaultKind, GradingOptions, OnTimeout, SearchTime,
+    Stage, Step, Test, Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 use futures_util::future::join_all;
 
 use crate::agent::{AttemptFault, ConversationTurn, Purpose, Request, StopRule};
 use crate::cache::{AnswerCache, AnswerKey, AskedCase, CachedAnswer};
+use crate::clock;
 use crate::event::Event;
 use crate::results::{CaseKey, JudgeReply, JudgeUsage, Row, WorkspaceChanges, redact_transcript};
 use crate::runlog::{FinishedCase, PendingRecord};
@@ -420,10 +421,12 @@ impl<'a> CaseWork<'a> {
             arm: suite.variant(&self.case.target).and_then(|variant| variant.arm.as_deref()),
         };
         let judges = self.judges();
+        let search_time = SearchTime::new(clock::since_first_use);
         let options = GradingOptions {
             pass: suite.thresholds.pass,
             judging: self.job.options.judging,
             readings: Some(&judges),
+            search_time: &search_time,
         };
         let mut answers = Answers::default();
         let mut judged = JudgeCalls::default();

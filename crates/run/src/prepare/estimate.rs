@@ -5,11 +5,12 @@ use camino::Utf8Path;
 use evalrig_core::assertion::grade;
 use evalrig_core::model::{
     Answers, Block, Evidence, Fault, GradingOptions, JudgeQuestion, Judging, Message, Question,
-    Step, Transcript, WorkspaceFiles,
+    SearchTime, Step, Transcript, WorkspaceFiles,
 };
 use evalrig_core::plan::PlannedCase;
 
 use crate::agent::Quote;
+use crate::clock;
 use crate::execute::{CaseJudges, ConnectedTarget, SuiteJob};
 use crate::results::CaseKey;
 
@@ -149,7 +150,13 @@ fn judge_questions(
         arm: None,
     };
     let judges = CaseJudges { suite, target: &case.target };
-    let options = GradingOptions { pass: suite.thresholds.pass, judging, readings: Some(&judges) };
+    let search_time = SearchTime::new(clock::since_first_use);
+    let options = GradingOptions {
+        pass: suite.thresholds.pass,
+        judging,
+        readings: Some(&judges),
+        search_time: &search_time,
+    };
     let asks = match grade(&evidence, options, &Answers::default()) {
         Step::Done(_) => Vec::new(),
         Step::Ask(asks) => asks,

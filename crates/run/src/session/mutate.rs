@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use evalrig_core::model::{
-    Evidence, EvidencePart, Judging, Outcome, Test, Transcript, WorkspaceFiles,
+    Evidence, EvidencePart, Judging, Outcome, SearchTime, Test, Transcript, WorkspaceFiles,
 };
 use evalrig_core::mutation::{
     CaseTrial, CheckBaseline, Original, OtherAnswer, Survey, mutants, try_case,
@@ -15,6 +15,7 @@ use evalrig_core::mutation::{
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Span;
 
+use crate::clock;
 use crate::execute::SuiteJob;
 use crate::prepare::GradingSpec;
 use crate::provider::replay::stored_transcript;
@@ -243,7 +244,8 @@ impl<'a> DamagedRun<'a> {
             arm: variant.and_then(|variant| variant.arm.as_deref()),
         };
         let original = Original { test, transcript, others: &self.others[suite], seed: self.seed };
-        try_case(&evidence, job.thresholds, mutants(&original))
+        let search_time = SearchTime::new(clock::since_first_use);
+        try_case(&evidence, job.thresholds, &search_time, mutants(&original))
     }
 }
 
