@@ -291,6 +291,62 @@ fn a_judge_that_an_agent_rewrites_is_not_run() {
 }
 
 #[test]
+fn a_hook_that_an_agent_rewrites_is_not_run() {
+    for field in ["setup: [sh, hook.sh]", "hooks: {before_each: {command: [sh, ./hook.sh]}}"] {
+        let second = format!(
+            "input: two, workspace: {{{field}}}, assert: [{{type: contains, value: fine}}]"
+        );
+        let place = two_steps("echo 'touch hooked' > hook.sh", &second);
+        place.project.write("hook.sh", "exit 0\n");
+        errored(&place, "workspace", "does not run `hook.sh`: it has changed");
+        assert!(!place.project.path("hooked").exists());
+    }
+}
+
+#[test]
+fn a_hook_at_the_end_is_not_run_once_an_agent_has_rewritten_it() {
+    for hook in ["after_each", "after_all"] {
+        let second = format!(
+            "input: two, workspace: {{hooks: {{{hook}: {{command: [sh, hook.sh]}}}}}}, \
+             assert: [{{type: contains, value: fine}}]"
+        );
+        let place = two_steps("true", &second);
+        let root = place.project.path("");
+        let (root, hooked) = (root.display(), place.project.path("hooked"));
+        place.project.write("hook.sh", "exit 0\n");
+        let rewrite = format!("echo 'touch {}' > {root}/hook.sh\n", hooked.display());
+        let agent = format!("grep -q two \"$1\" && {rewrite}cat \"$1\"; echo fine\n");
+        place.project.write("agent.sh", &agent);
+        let targets = place.project.read(".evalrig/targets.yaml");
+        let absolute = format!("sh {root}/agent.sh");
+        place.project.write(".evalrig/targets.yaml", &targets.replace("sh agent.sh", &absolute));
+        let ran = place.project.run(&["--workers", "1"]);
+        ran.exits(0).says("does not run `hook.sh`: it has changed");
+        assert!(!hooked.exists(), "{hook}");
+    }
+}
+
+#[test]
+fn an_agent_that_rewrites_itself_is_not_run_again() {
+    let second = "input: two, assert: [{type: contains, value: fine}]";
+    let place = two_steps("echo 'echo fine, of course' > agent.sh; echo fine; exit", second);
+    errored(&place, "target", "program `agent.sh` is not run: it has changed");
+}
+
+#[test]
+fn a_judge_target_that_an_agent_rewrites_is_not_run() {
+    let second = "input: two, assert: [{type: llm-judge, prompt: Score it., target: judge}]";
+    let place = two_steps("echo 'echo 1' > judge.sh", second);
+    let targets = place.project.read(".evalrig/targets.yaml").replace(
+        "workers: 1}]",
+        "workers: 1}, {name: judge, provider: cli, command: 'sh judge.sh {PROMPT_FILE}'}]",
+    );
+    place.project.write(".evalrig/targets.yaml", &targets);
+    place.project.write("judge.sh", "echo '{\"score\": 0}'\n");
+    errored(&place, "target", "program `judge.sh` is not run: it has changed");
+}
+
+#[test]
 fn a_prompt_is_the_one_that_was_loaded() {
     let second = "input: two, assert: [{type: llm-judge, prompt: p.md, target: judge}]";
     let place = two_steps("echo changed > p.md", second);

@@ -34,6 +34,7 @@ use super::row_sink::Durable;
 use super::rows::RowMaker;
 use super::run::RunShared;
 use super::target_variant::TargetVariant;
+use super::unchanged::LoadedPrograms;
 
 /// A case with the job, suite and run it belongs to.
 #[derive(Clone, Copy)]
@@ -85,6 +86,11 @@ impl From<Row> for CaseDone {
 impl<'a> CaseWork<'a> {
     pub(super) fn suite_job(&self) -> &'a SuiteJob {
         &self.suite.job
+    }
+
+    pub(super) fn loaded_programs(&self) -> LoadedPrograms<'a> {
+        let suite = self.suite_job();
+        LoadedPrograms { root: &suite.root, files: &suite.files }
     }
 
     pub(super) fn test(&self) -> &'a Test {
@@ -397,6 +403,9 @@ impl<'a> CaseWork<'a> {
                 seconds: again.wait.as_secs_f64(),
             });
         };
+        if let Err(fault) = self.loaded_programs().check_target(connected) {
+            return (Err(fault.into()), 0);
+        }
         let limits = AskLimits { retries: self.job.options.retries, guard: self.guard };
         connected.ask(request, limits, workspaces, &again).await
     }

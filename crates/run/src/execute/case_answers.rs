@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use camino::Utf8PathBuf;
 use evalrig_core::model::{
     Answer, Ask, CommandQuestion, Fault, FaultKind, JudgeQuestion, Question, Stage,
 };
-use evalrig_core::source::{Files, is_changed};
 
 use crate::agent::{Purpose, Request};
 use crate::grade::{SCRIPT_GRACE, run_script};
@@ -29,7 +27,7 @@ impl CaseWork<'_> {
     ) -> (Answer, Option<JudgeUsage>) {
         match &ask.question {
             Question::Script(question) => {
-                if let Err(fault) = self.check_unchanged(&question.files) {
+                if let Err(fault) = self.loaded_programs().check_scripts(&question.files) {
                     return (Answer::Failed(fault), None);
                 }
                 let environment = self.script_environment(around.workspace);
@@ -41,27 +39,12 @@ impl CaseWork<'_> {
         }
     }
 
-    /// The agent may have rewritten its judge. A file that is replaced between this check and the start
-    /// of the script is not noticed.
-    fn check_unchanged(&self, files: &[Utf8PathBuf]) -> Result<(), Fault> {
-        let suite = self.suite_job();
-        for path in files {
-            suite.files.check_unchanged(path).map_err(|error| {
-                let kind = if is_changed(&error) { FaultKind::ChangedFile } else { FaultKind::Io };
-                let shown = path.strip_prefix(&suite.root).unwrap_or(path);
-                let message = format!("script `{shown}` is not run: {error}");
-                Fault::new(Stage::Script, kind, message)
-            })?;
-        }
-        Ok(())
-    }
-
     async fn run_command(
         &self,
         question: &CommandQuestion,
         around: CaseSurroundings<'_>,
     ) -> Answer {
-        if let Err(fault) = self.check_unchanged(&question.overlay_files) {
+        if let Err(fault) = self.loaded_programs().check_scripts(&question.overlay_files) {
             return Answer::Failed(fault);
         }
         match (around.workspace, around.kept) {

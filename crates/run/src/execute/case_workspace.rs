@@ -21,6 +21,7 @@ use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
 use super::conversation::ConversationState;
+use super::unchanged::LoadedPrograms;
 
 /// What a chain of cases shares: tests of one conversation go on in one workspace, with one home.
 #[derive(Debug)]
@@ -85,6 +86,7 @@ pub(super) struct AttemptWorkspaces<'a> {
     confinement: Option<&'a ProcessConfinement>,
     /// What the sandbox of the agent does not show.
     hidden: &'a [Utf8PathBuf],
+    programs: LoadedPrograms<'a>,
     /// Of the last attempt; before the first one, that of the conversation.
     current: Mutex<Option<CaseWorkspace>>,
     /// Of `teardown` in workspaces of earlier attempts.
@@ -125,6 +127,7 @@ impl<'a> AttemptWorkspaces<'a> {
             skills: skills.collect(),
             confinement: connected.confinement(),
             hidden: &work.job.options.hidden,
+            programs: work.loaded_programs(),
             current: Mutex::new(chain.workspace.take().map(|(workspace, _)| workspace)),
             warnings: Mutex::default(),
         })
@@ -163,6 +166,7 @@ impl<'a> AttemptWorkspaces<'a> {
             }
             self.abandon(workspace).await;
         }
+        self.programs.check_hooks(&self.workspace)?;
         let mut workspace = self.workspaces.create(&self.workspace, &facts).await?;
         let placed = self.placed.iter().map(|file| (file.path.clone(), file.source.clone()));
         let placed: Vec<_> = placed.collect();
@@ -172,7 +176,8 @@ impl<'a> AttemptWorkspaces<'a> {
 
     /// Clears away the workspace of an attempt that is repeated.
     async fn abandon(&self, workspace: CaseWorkspace) {
-        let warning = run_teardown(&workspace, self.confinement, self.hidden).await;
+        let warning =
+            run_teardown(&workspace, self.confinement, self.programs, self.hidden).await;
         locked(&self.warnings).extend(warning);
         workspace.remove().await;
     }
@@ -182,8 +187,12 @@ impl<'a> AttemptWorkspaces<'a> {
 async fn run_teardown(
     workspace: &CaseWorkspace,
     confinement: Option<&ProcessConfinement>,
+    programs: LoadedPrograms<'_>,
     hidden: &[Utf8PathBuf],
 ) -> Option<String> {
+    if let Err(fault) = programs.check_hook("teardown", workspace.teardown_hook()) {
+        return Some(fault.message);
+    }
     let view = confinement.and_then(|found| found.view_of_checks(workspace.container(), hidden));
     let sandbox = confinement.zip(view.as_ref());
     let sandbox = sandbox.map(|(found, view)| SandboxUse { sandbox: found.sandbox, view });
@@ -292,8 +301,10 @@ impl CaseWork<'_> {
         confinement: Option<&ProcessConfinement>,
         chain: &ChainState,
     ) -> Option<Utf8PathBuf> {
-        if let Some(warning) = run_teardown(&workspace, confinement, &self.job.options.hidden).await
-        {
+        let hidden = &self.job.options.hidden;
+        let warning =
+            run_teardown(&workspace, confinement, self.loaded_programs(), hidden).await;
+        if let Some(warning) = warning {
             self.warn(&warning);
         }
         let is_kept = match rule {

@@ -34,6 +34,7 @@ mod row_sink;
 mod rows;
 mod run;
 mod target_variant;
+mod unchanged;
 
 #[cfg(feature = "queue")]
 pub(crate) use ask_guard::AskGuard;
@@ -54,3 +55,4 @@ pub(crate) use round_gate::RoundGate;
 pub(crate) use row_sink::{Durable, RowSink, WrittenRow};
 pub(crate) use run::{ExecutionEnd, execute};
 pub(crate) use target_variant::{TargetVariant, TargetVariants};
+pub(crate) use unchanged::{remember_hooks, remember_target};

@@ -23,7 +23,9 @@ use evalrig_core::score::Thresholds;
 use evalrig_core::stats::Fnv1a;
 
 use crate::disk::SuiteFiles;
-use crate::execute::{SuiteJob, TargetVariant, TargetVariants, WholePlan};
+use crate::execute::{
+    SuiteJob, TargetVariant, TargetVariants, WholePlan, remember_hooks, remember_target,
+};
 use crate::results::{CaseKey, ExitRule, add_case, plan_name};
 
 use arm::ChosenArms;
@@ -131,6 +133,7 @@ pub(crate) fn plan_cases(
     let wanted = wanted.filter(|one| scope.targets.has(&one.target) || !spec.names(&one.target));
     job.connected = pool.connect(scope, wanted, &mut errors);
     job.variants = variants;
+    remember_programs(job);
     job.judges = judges.of_targets;
     job.readings = spec.grading.readings;
     container::check_containers(job, &mut errors);
@@ -169,6 +172,19 @@ fn set_cases(job: &mut SuiteJob, chains: Vec<Chain>) {
         }
     }
     job.chains = chains;
+}
+
+/// The programs of targets, judges and hooks, before an agent can change them.
+fn remember_programs(job: &mut SuiteJob) {
+    for connected in job.connected.values() {
+        remember_target(connected, &job.root, &mut job.files);
+    }
+    let used = job.chains.iter().flatten().map(|case| &job.suite.tests[case.test]);
+    let written = used.filter_map(|test| test.workspace.as_ref());
+    let of_arms = job.variants.values().filter_map(|variant| variant.workspace.as_ref());
+    for workspace in written.chain(of_arms) {
+        remember_hooks(workspace, &job.root, &mut job.files);
+    }
 }
 
 /// The attached files and scripts of a test, before an agent can change them.

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{Fault, FaultKind, Stage, Workspace};
+use evalrig_core::model::{Fault, FaultKind, Hook, Stage, Workspace};
+use evalrig_core::source::Files as _;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-use crate::disk::{Access, create_new_directory, full_disk_count};
+use crate::disk::{Access, Confinement, SuiteFiles, create_new_directory, full_disk_count};
 use crate::lock::locked;
 
 use super::additions::Additions;
@@ -18,6 +19,7 @@ use super::base_draft::{BaseDraft, CopiedFacts, copy_template, copy_to, create_e
 use super::base_source::SourceDirectory;
 use super::case_facts::{CaseFacts, run_environment, run_hook_input};
 use super::hook::{HookPlace, run_hook};
+use super::hook_files::files_of_hook;
 use super::place::{WorkspacePlaces, on_disk};
 use super::repo::RepoCache;
 use super::text_pack::ContentHash;
@@ -58,6 +60,8 @@ struct BaseSlot {
     suite: String,
     root: Utf8PathBuf,
     kind: BaseKind,
+    /// The programs of `after_all`, as they were before an agent used the base.
+    programs: SuiteFiles,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +78,15 @@ impl BaseSlot {
         let workspace = &self.workspace;
         let has_hooks = workspace.before_all.is_some() || workspace.after_all.is_some();
         !has_hooks && self.kind == BaseKind::Shared
+    }
+
+    /// Why `after_all` is not run: an agent may have rewritten it.
+    fn changed_program(&self, after_all: &Hook) -> Option<String> {
+        files_of_hook(after_all, &self.root).iter().find_map(|path| {
+            let error = self.programs.check_unchanged(path).err()?;
+            let shown = path.strip_prefix(&self.root).unwrap_or(path);
+            Some(format!("`after_all` does not run `{shown}`: {error}"))
+        })
     }
 }
 
@@ -284,12 +297,17 @@ impl BaseCache {
         if slots.len() >= MOST_IDLE {
             slots.retain(|_, slot| !slot.is_repeatable() || is_in_use(slot));
         }
+        let mut programs = SuiteFiles::new(case.root, Confinement::Root);
+        for path in workspace.after_all.iter().flat_map(|hook| files_of_hook(hook, case.root)) {
+            programs.remember(&path);
+        }
         let slot = Arc::new(BaseSlot {
             prepared: OnceCell::new(),
             workspace: workspace.clone(),
             suite: case.suite.to_owned(),
             root: case.root.to_owned(),
             kind,
+            programs,
         });
         slots.insert(key, Arc::clone(&slot));
         slot
@@ -313,6 +331,10 @@ impl BaseCache {
             if let (BaseKind::Shared, Some(hook), Some(Ok(base))) =
                 (slot.kind, &slot.workspace.after_all, slot.prepared.get())
             {
+                if let Some(warning) = slot.changed_program(hook) {
+                    warnings.push(warning);
+                    continue;
+                }
                 let (source, suite) = (base.source(), (slot.suite.as_str(), slot.root.as_path()));
                 let path = &source.directory.path;
                 let ran = run_once("after_all", hook, &slot.workspace, suite, path);

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{
-    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Stage, Workspace,
-    WorkspaceFiles,
+    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Hook, Stage,
+    Workspace, WorkspaceFiles,
 };
 use evalrig_core::source::{Files, Reach, is_outside};
 use serde_json::Value;
@@ -127,6 +127,10 @@ impl CaseWorkspace {
 
     pub(super) fn root(&self) -> &CaseRoot {
         &self.root
+    }
+
+    pub(crate) fn teardown_hook(&self) -> Option<&Hook> {
+        self.workspace.teardown.as_ref()
     }
 
     pub(super) fn workspace(&self) -> &Workspace {

@@ -63,6 +63,7 @@ mod file_list;
 mod git;
 #[cfg(unix)]
 mod hook;
+mod hook_files;
 #[cfg(unix)]
 mod ignore_rules;
 #[cfg(unix)]
@@ -103,6 +104,7 @@ mod workspaces_tests;
 pub use case_facts::CaseFacts;
 #[cfg(unix)]
 pub use case_workspace::CaseWorkspace;
+pub(crate) use hook_files::files_of_hook;
 #[cfg(unix)]
 pub use kept_workspace::KeptWorkspace;
 pub(crate) use skill_contents::belongs_to_evals;

@@ -2,8 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{
-    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Stage, Workspace,
-    WorkspaceFiles,
+    Answer, CommandQuestion, ContainerSettings, Fault, FaultKind, FileChanges, Hook, Stage,
+    Workspace, WorkspaceFiles,
 };
 
 use crate::sandbox::SandboxUse;
@@ -86,6 +86,10 @@ impl NoCaseWorkspace {
     }
 
     pub fn is_filled(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn teardown_hook(&self) -> Option<&Hook> {
         match self.0 {}
     }
 
