@@ -15,6 +15,8 @@ pub(super) enum CodeFrom {
     Remote,
     /// The first operand, as in `awk CODE`.
     Operand,
+    /// `make`: what variables and files hold is evaluated.
+    Makefile,
 }
 
 /// What the first word is that is not an option.
@@ -55,10 +57,33 @@ const CODE_VARIABLES: &[&str] = &[
     "GIT_PAGER",
     "GIT_EXTERNAL_DIFF",
     "LESSOPEN",
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+    "PYTHONPATH",
+    "PERL5LIB",
+    "RUBYLIB",
+    "NODE_PATH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GIT_SSH",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
+    "MANPAGER",
+    "BROWSER",
+    "MAKEFLAGS",
 ];
 
+/// Variables of these names with a number.
+const CODE_PREFIXES: &[&str] = &["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"];
+
 pub(super) fn is_code_variable(name: &str) -> bool {
-    CODE_VARIABLES.contains(&name)
+    CODE_VARIABLES.contains(&name) || CODE_PREFIXES.iter().any(|start| name.starts_with(start))
 }
 
 const SHELLS: &[&str] = &[
@@ -115,6 +140,38 @@ const WRAPPERS: &[&str] = &[
     "lxc",
 ];
 
+/// Wrappers whose first operand is the program. Those in the second list take another operand before.
+const PREFIXES: &[&str] = &[
+    "env",
+    "exec",
+    "command",
+    "builtin",
+    "nohup",
+    "nice",
+    "ionice",
+    "time",
+    "stdbuf",
+    "setsid",
+    "sudo",
+    "doas",
+    "xargs",
+    "unbuffer",
+    "tini",
+    "dumb-init",
+    "caffeinate",
+    "strace",
+    "ltrace",
+    "busybox",
+];
+const PREFIXES_WITH_OPERAND: &[&str] = &["timeout", "chroot", "taskset", "su-exec", "gosu"];
+
+/// How many operands a program has before the program that it starts; `None` if it starts none, or is
+/// not known so well.
+pub(super) fn operands_before_program(name: &str) -> Option<usize> {
+    let is_plain = PREFIXES.contains(&name);
+    is_plain.then_some(0).or(PREFIXES_WITH_OPERAND.contains(&name).then_some(1))
+}
+
 pub(super) fn is_wrapper(name: &str) -> bool {
     WRAPPERS.contains(&name)
 }
@@ -148,6 +205,7 @@ pub(super) fn interpreter_named(name: &str) -> Option<CodeFrom> {
         "octave" | "sbcl" => language(|flag| flag == "--eval"),
         "tclsh" | "wish" | "jshell" | "ed" => language(|_| false),
         "at" | "batch" | "crontab" => CodeFrom::StandardInput,
+        "make" | "gmake" | "bmake" => CodeFrom::Makefile,
         "npx" | "pnpx" => CodeFrom::Flag {
             takes_code: |flag| has_letter(flag, 'c') || flag == "--call",
             is_shell: true,

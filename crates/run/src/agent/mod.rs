@@ -27,12 +27,14 @@ mod request;
 mod script_reader;
 pub(crate) mod service;
 pub(crate) mod shell;
+mod simple_command;
 pub(crate) mod stream;
 mod supervisor;
 pub(crate) mod text;
 pub(crate) mod turn_limit;
 mod unreported;
 mod watchdog;
+mod wrapped_call;
 
 use std::fmt;
 use std::future::Future;

@@ -12,31 +12,49 @@ use super::interpreter::{CodeFrom, FirstOperand, interpreter_named, is_code_vari
 use super::interpreter_call::{InterpreterCall, base_name, is_tainted};
 use super::nested_code::{NestedCode, NestedWay};
 use super::placeholder::{CommandPart, CommandSyntax, split_placeholders};
-use super::script_reader::{ScriptReader, SimpleCommand, TAINT, assignment, parameters};
+use super::script_reader::{STDIN, ScriptReader, TAINT};
+use super::simple_command::{SimpleCommand, assignment, names_any, parameters};
+use super::wrapped_call::wrapped_command;
 
 /// Scripts inside scripts inside scripts; deeper ones are reported.
 const MOST_DEPTH: usize = 8;
 
+/// What a command has on standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenStdin {
+    Prompt,
+    Nothing,
+}
+
+impl GivenStdin {
+    fn variables(self) -> BTreeSet<String> {
+        let is_prompt = self == Self::Prompt;
+        is_prompt.then(|| STDIN.to_owned()).into_iter().collect()
+    }
+}
+
 /// For a command that the shell runs.
-pub(crate) fn nested_in_line(line: &str) -> Option<NestedCode> {
+pub(crate) fn nested_in_line(line: &str, stdin: GivenStdin) -> Option<NestedCode> {
     let marked = mark(line, CommandSyntax::Shell);
-    if !marked.contains(TAINT) {
+    if !marked.contains(TAINT) && stdin == GivenStdin::Nothing {
         return None;
     }
-    in_script(&marked, &BTreeSet::new(), 0)
+    in_script(&marked, &stdin.variables(), 0)
 }
 
 /// For a program and its arguments.
 pub(crate) fn nested_in_arguments<'a>(
     arguments: impl IntoIterator<Item = &'a str>,
+    stdin: GivenStdin,
 ) -> Option<NestedCode> {
     let words: Vec<String> =
         arguments.into_iter().map(|one| mark(one, CommandSyntax::Program)).collect();
-    if !words.iter().any(|word| word.contains(TAINT)) {
+    let inherits_prompt = stdin == GivenStdin::Prompt;
+    if !words.iter().any(|word| word.contains(TAINT)) && !inherits_prompt {
         return None;
     }
-    let command = SimpleCommand { words, is_stdin_tainted: false };
-    in_command(&command, &BTreeSet::new(), 0)
+    let command = SimpleCommand { words, is_stdin_tainted: false, inherits_prompt };
+    in_command(&command, &stdin.variables(), 0)
 }
 
 /// Replaces placeholders by one character that no command contains, and references to variables of
@@ -87,11 +105,20 @@ fn in_script(script: &str, variables: &BTreeSet<String>, depth: usize) -> Option
     }
     read.commands.iter().find_map(|command| {
         let named = command.with_program_of_variable(&read.literals);
-        if named.is_empty() {
-            return in_command(command, &variables, depth);
-        }
-        named.iter().find_map(|command| in_command(command, &variables, depth))
+        let filled = command.with_literal_arguments(&read.literals);
+        let written = named.is_empty().then_some(command);
+        let mut all = named.iter().chain(&filled).chain(written);
+        all.find_map(|command| in_command(command, &variables, depth))
     })
+}
+
+/// `A[X]=1`: the subscript is arithmetic.
+fn has_tainted_subscript(word: &str, variables: &BTreeSet<String>) -> bool {
+    let Some((name, rest)) = word.split_once('[') else { return false };
+    let is_name = name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
+    let Some((subscript, after)) = rest.rsplit_once(']') else { return false };
+    let is_assigned = after.starts_with('=') || after.starts_with("+=");
+    is_name && !name.is_empty() && is_assigned && names_any(subscript, variables)
 }
 
 fn in_command(
@@ -104,7 +131,17 @@ fn in_command(
     if first.contains(TAINT) {
         return Some(NestedCode { runner: "it".to_owned(), way: NestedWay::Program });
     }
-    if let Some(nested) = in_builtin(first, &words[1..]).or_else(|| in_assignment(&words)) {
+    let found = in_builtin(first, &words[1..], variables).or_else(|| in_assignment(&words));
+    if let Some(nested) = found.or_else(|| in_runner(&words)) {
+        return Some(nested);
+    }
+    if words.iter().any(|word| has_tainted_subscript(word, variables)) {
+        return Some(NestedCode { runner: (*first).to_owned(), way: NestedWay::Expression });
+    }
+    if depth <= MOST_DEPTH
+        && let Some(inner) = wrapped_command(command)
+        && let Some(nested) = in_command(&inner, variables, depth + 1)
+    {
         return Some(nested);
     }
     let is_wrapped = is_wrapper(base_name(first));
@@ -112,7 +149,7 @@ fn in_command(
         let name = base_name(word);
         let is_command = at == 0 || is_wrapped;
         if is_wrapped && at > 0 && name == "eval" {
-            return in_builtin("eval", &words[at + 1..]);
+            return in_builtin("eval", &words[at + 1..], variables);
         }
         if is_command && name.contains('$') && is_script_call(&words[at + 1..]) {
             return Some(NestedCode { runner: name.to_owned(), way: NestedWay::ShellScript });
@@ -134,7 +171,7 @@ fn in_command(
             name,
             words: &words[at + 1..],
             is_command,
-            is_stdin_tainted: command.is_stdin_tainted,
+            is_stdin_tainted: command.is_stdin_tainted || (at == 0 && command.inherits_prompt),
             is_replacing: command.is_stdin_tainted
                 || words[..at].iter().any(|word| is_tainted(word)),
         };
@@ -203,15 +240,76 @@ fn in_split_string(
         let split = ScriptReader::new(string, variables).read().commands.into_iter().next()?;
         let rest = rest.iter().map(|word| (*word).to_owned());
         let words = split.words.into_iter().chain(rest).collect();
-        let command = SimpleCommand { words, is_stdin_tainted: false };
+        let command = SimpleCommand { words, ..SimpleCommand::default() };
         return in_command(&command, variables, depth + 1);
     }
     None
 }
 
+/// Programs that run the commands which some of their arguments are.
+fn in_runner(words: &[&str]) -> Option<NestedCode> {
+    let name = base_name(words.first()?);
+    let runs_value = match name {
+        "git" => is_git_command_tainted(&words[1..]),
+        "docker" | "podman" | "nerdctl" => {
+            words.get(1) == Some(&"exec") && is_second_operand_tainted(&words[2..])
+        }
+        "kubectl" | "oc" => {
+            let program = words.iter().position(|word| *word == "--").map(|at| words.get(at + 1));
+            words.contains(&"exec") && program.flatten().is_some_and(|word| is_tainted(word))
+        }
+        _ => false,
+    };
+    runs_value.then(|| NestedCode { runner: name.to_owned(), way: NestedWay::Program })
+}
+
+/// `git rebase -x COMMAND`, `git submodule foreach COMMAND` and others.
+fn is_git_command_tainted(words: &[&str]) -> bool {
+    let is_any_tainted = |words: &[&str]| words.iter().any(|word| is_tainted(word));
+    let named = |name: &str| words.iter().position(|word| *word == name);
+    if let Some(at) = named("foreach").or_else(|| named("filter-branch")) {
+        return is_any_tainted(&words[at..]);
+    }
+    if let Some(at) = named("bisect").filter(|at| words.get(at + 1) == Some(&"run")) {
+        return is_any_tainted(&words[at..]);
+    }
+    let runs = |pair: &[&str]| {
+        matches!(pair[0], "-x" | "--exec" | "--extcmd" | "--upload-pack") && is_tainted(pair[1])
+    };
+    let is_joined = |word: &&str| {
+        let flags = ["--exec=", "--extcmd=", "--upload-pack=", "--open-files-in-pager="];
+        is_tainted(word) && flags.iter().any(|flag| word.starts_with(flag))
+    };
+    let takes_commands = named("rebase").or_else(|| named("difftool")).or_else(|| named("clone"));
+    (takes_commands.is_some() && words.windows(2).any(runs)) || words.iter().any(is_joined)
+}
+
+/// The program of `docker exec [OPTION …] CONTAINER PROGRAM`.
+fn is_second_operand_tainted(words: &[&str]) -> bool {
+    const WITH_VALUE: &[&str] = &["-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir"];
+    let mut operands = 0;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if WITH_VALUE.contains(word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            operands += 1;
+            if operands == 2 {
+                return is_tainted(word);
+            }
+        }
+    }
+    false
+}
+
 /// Commands of the shell that evaluate their arguments.
-fn in_builtin(name: &str, arguments: &[&str]) -> Option<NestedCode> {
-    let mut tainted = arguments.iter().filter(|word| is_tainted(word)).peekable();
+fn in_builtin(name: &str, arguments: &[&str], variables: &BTreeSet<String>) -> Option<NestedCode> {
+    // Bare names are variables in arithmetic.
+    let is_arithmetic = matches!(name, "let" | "((" | "[[");
+    let is_used = |word: &&&str| {
+        is_tainted(word) || (is_arithmetic && !word.starts_with('-') && names_any(word, variables))
+    };
+    let mut tainted = arguments.iter().filter(is_used).peekable();
     tainted.peek()?;
     let is_assignment =
         |word: &&&str| word.split_once('=').is_some_and(|(name, _)| !is_tainted(name));
@@ -221,8 +319,9 @@ fn in_builtin(name: &str, arguments: &[&str]) -> Option<NestedCode> {
             NestedWay::Expression
         }
         "export" | "readonly" | "local" | "declare" | "typeset" => {
+            // An integer, or a name for another variable.
             let evaluates =
-                arguments.iter().any(|word| word.starts_with('-') && word.contains('i'));
+                arguments.iter().any(|word| word.starts_with('-') && word.contains(['i', 'n']));
             if !evaluates && tainted.all(|word| is_assignment(&word)) {
                 return None;
             }
@@ -266,8 +365,25 @@ impl InterpreterCall<'_> {
                 found(NestedWay::StandardInput)
             }
             CodeFrom::AllArguments => {
-                self.words.iter().any(|word| is_tainted(word)).then_some(())?;
-                found(NestedWay::ShellScript)
+                if self.words.iter().any(|word| is_tainted(word)) {
+                    return found(NestedWay::ShellScript);
+                }
+                // It runs the lines that it reads.
+                let is_bare = self.words.iter().all(|word| word.starts_with('-'));
+                let reads = self.name == "parallel" && self.is_command && self.is_stdin_tainted;
+                (reads && is_bare).then_some(())?;
+                found(NestedWay::StandardInput)
+            }
+            CodeFrom::Makefile => {
+                self.is_command.then_some(())?;
+                if self.words.iter().any(|word| is_tainted(word)) {
+                    return found(NestedWay::Code);
+                }
+                let is_file = |pair: &[&str]| matches!(pair, ["-f" | "--file" | "--makefile", "-"]);
+                let is_joined = |word: &&str| matches!(*word, "-f-" | "--file=-" | "--makefile=-");
+                let reads = self.words.windows(2).any(is_file) || self.words.iter().any(is_joined);
+                (reads && self.is_stdin_tainted).then_some(())?;
+                found(NestedWay::StandardInput)
             }
             CodeFrom::StandardInput => {
                 if self.words.iter().any(|word| is_tainted(word)) {

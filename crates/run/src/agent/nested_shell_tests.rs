@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use camino::Utf8PathBuf;
+use evalrig_core::source::Reach;
 
-use crate::disk::{Access, Durability, remove_file, replace};
+use crate::disk::{Access, Durability, open_regular, remove_file, replace};
 
 use super::super::placeholder::PlaceholderValues;
 use super::super::shell::script;
@@ -80,6 +81,16 @@ const SAFE: &[&str] = &[
     "BASH_ENV=/dev/null bash -c 'printf %s \"$1\"' bash {PROMPT}",
     "printf %s {PROMPT} | env BASH_ENV=/dev/null cat",
     "git -c color.ui=never grep --no-index -e {PROMPT} prompt",
+    "printf %s {PROMPT} | xargs -I% printf %s %",
+    "printf %s {PROMPT} | xargs --replace=Q sh -c 'printf %s \"$1\"' sh Q 2>/dev/null",
+    "C=-c; printf %s $C {PROMPT}",
+    "timeout -k 2 5 printf %s {PROMPT}",
+    "nice -n 5 printf %s {PROMPT}",
+    "nohup printf %s {PROMPT} 2>/dev/null",
+    "bash -c 'X=$1; printf %s \"${X:0:1}${X#a}${X@Q}\"' bash {PROMPT}",
+    "bash -c 'A=(); A[0]=$1; A[1]=$2; printf %s \"${A[0]}\"' bash {PROMPT}",
+    "bash -c 'N=$#; printf %s $((N + 1))' bash {PROMPT}",
+    "git log --grep {PROMPT} 2>/dev/null",
 ];
 
 /// Commands in which a value would be run.
@@ -220,6 +231,47 @@ const UNSAFE: &[&str] = &[
     "gdb -batch -ex \"shell agent {PROMPT}\"",
     "git -c alias.x='!agent {PROMPT}' x",
     "git -C . -c a.b=c -c alias.x=\"!agent {PROMPT}\" x",
+    "printf %s {PROMPT} | xargs -I% sh -c 'echo %'",
+    "printf %s {PROMPT} | xargs -I % sh -c 'echo %'",
+    "printf %s {PROMPT} | xargs --replace=Q sh -c 'echo Q'",
+    "printf %s {PROMPT} | xargs -i sh -c 'echo {}'",
+    "printf %s {PROMPT} | xargs env",
+    "printf %s {PROMPT} | xargs -n 1 timeout 5",
+    "xargs -a {PROMPT_FILE} -0 sh -c",
+    "xargs {PROMPT}",
+    "C=-c; sh $C \"echo {PROMPT}\"",
+    "env {PROMPT}",
+    "env A=b -u X {PROMPT}",
+    "nohup {PROMPT}",
+    "timeout 5 {PROMPT}",
+    "timeout -k 2 5 {PROMPT}",
+    "exec {PROMPT}",
+    "sudo {PROMPT}",
+    "sudo -u other {PROMPT}",
+    "env nohup nice {PROMPT}",
+    "docker exec x {PROMPT}",
+    "docker exec -i -e A=b x {PROMPT}",
+    "kubectl exec pod -- {PROMPT}",
+    "bash -c 'X=$1; echo \"${X@P}\"' bash {PROMPT}",
+    "bash -c 'echo \"${@@P}\"' bash {PROMPT}",
+    "bash -c 'X=$1; echo \"${!X}\"' bash {PROMPT}",
+    "bash -c 'X=$1; Y=abc; echo \"${Y:X:1}\"' bash {PROMPT}",
+    "bash -c 'X=$1; echo \"${Y[X]}\"' bash {PROMPT}",
+    "bash -c 'X=$1; A[X]=1' bash {PROMPT}",
+    "bash -c 'X=$1; let Y=X+1' bash {PROMPT}",
+    "bash -c 'X=$1; [[ X -eq 1 ]]' bash {PROMPT}",
+    "bash -c 'declare -n R=$1; echo \"$R\"' bash {PROMPT}",
+    "printf 'all:\n\t%s\n' {PROMPT} | make -f -",
+    "make -f {PROMPT_FILE}",
+    "make X={PROMPT}",
+    "printf %s {PROMPT} | parallel",
+    "git rebase -x {PROMPT} HEAD~1",
+    "git rebase --exec={PROMPT} HEAD~1",
+    "git submodule foreach {PROMPT}",
+    "git bisect run {PROMPT}",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0={PROMPT} git x",
+    "PATH={PROMPT} agent",
+    "LD_LIBRARY_PATH={PROMPT} agent",
 ];
 
 /// Each would create the file `run` if a shell parsed it.
@@ -253,7 +305,7 @@ fn is_run(shell: &str, command: &str, payload: &str, place: &Path) -> bool {
         .args(["-c", &script.text])
         .envs(script.variables)
         .current_dir(place)
-        .stdin(Stdio::null())
+        .stdin(open_regular(&prompt, Reach::Anywhere).unwrap())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
@@ -271,9 +323,8 @@ fn shells() -> Vec<&'static str> {
 
 #[test]
 fn no_value_runs_in_an_accepted_command() {
-    for command in SAFE {
-        assert_eq!(nested_in_line(command), None, "{command}");
-    }
+    let is_refused = |command: &&&str| nested_in_line(command, GivenStdin::Prompt).is_some();
+    assert_eq!(SAFE.iter().filter(is_refused).collect::<Vec<_>>(), [&""; 0]);
     std::thread::scope(|scope| {
         for shell in shells() {
             scope.spawn(move || {
@@ -292,9 +343,8 @@ fn no_value_runs_in_an_accepted_command() {
 
 #[test]
 fn commands_that_would_run_a_value_are_refused() {
-    for command in UNSAFE {
-        assert!(nested_in_line(command).is_some(), "{command}");
-    }
+    let is_accepted = |command: &&&str| nested_in_line(command, GivenStdin::Nothing).is_none();
+    assert_eq!(UNSAFE.iter().filter(is_accepted).collect::<Vec<_>>(), [&""; 0]);
 }
 
 #[test]
@@ -314,8 +364,15 @@ fn lists_are_refused_for_the_same_reasons() {
         &["/usr/bin/env", "-S", "bash -c", "agent {PROMPT}"],
         &["env", "BASH_ENV={PROMPT_FILE}", "bash", "agent.sh"],
         &["docker", "run", "-e", "LD_PRELOAD={PROMPT_FILE}", "image"],
+        &["env", "{PROMPT}"],
+        &["timeout", "5", "{PROMPT}"],
+        &["xargs", "-I%", "sh", "-c", "echo %"],
+        &["docker", "exec", "x", "{PROMPT}"],
     ] {
-        assert!(nested_in_arguments(list.iter().copied()).is_some(), "{list:?}");
+        assert!(
+            nested_in_arguments(list.iter().copied(), GivenStdin::Prompt).is_some(),
+            "{list:?}"
+        );
     }
     for list in [
         &["sh", "-c", "agent \"$1\"", "sh", "{PROMPT}"][..],
@@ -337,26 +394,96 @@ fn lists_are_refused_for_the_same_reasons() {
         &["env", "-uSHELL", "agent", "{PROMPT}"],
         &["env", "TEST_ID={TEST_ID}", "agent"],
         &["/usr/bin/env", "-S", "agent --quiet", "{PROMPT}"],
+        &["docker", "run", "-i", "image", "{PROMPT}"],
+        &["docker", "exec", "-i", "box", "agent", "{PROMPT}"],
+        &["taskset", "-c", "0", "agent", "{PROMPT}"],
+        &["stdbuf", "-oL", "agent", "{PROMPT}"],
+        &["sudo", "-n", "agent", "{PROMPT}"],
+        &["git", "commit", "-m", "{TEST_ID}"],
+        &["xargs", "-a", "list.txt", "agent", "{PROMPT}"],
     ] {
-        assert_eq!(nested_in_arguments(list.iter().copied()), None, "{list:?}");
+        assert_eq!(nested_in_arguments(list.iter().copied(), GivenStdin::Prompt), None, "{list:?}");
     }
 }
 
 #[test]
-fn a_command_without_placeholders_is_not_looked_at() {
-    assert_eq!(nested_in_line("eval \"$(cat)\""), None);
-    assert_eq!(nested_in_line("sh -c \"agent ${{ X }} ${PROMPT}\""), None);
-    assert!(nested_in_line("${{ SHELL }} x; sh -c \"a ${{ X }} {PROMPT}\"").is_some());
+fn a_command_that_gets_no_value_is_not_looked_at() {
+    for line in ["eval \"$(cat)\"", "sh", "sh -c \"agent ${{ X }} ${PROMPT}\""] {
+        assert_eq!(nested_in_line(line, GivenStdin::Nothing), None, "{line}");
+    }
+    assert_eq!(nested_in_arguments(["sh"], GivenStdin::Nothing), None);
+    let line = "${{ SHELL }} x; sh -c \"a ${{ X }} {PROMPT}\"";
+    assert!(nested_in_line(line, GivenStdin::Nothing).is_some());
+}
+
+/// Without a placeholder, the prompt is still on standard input.
+#[test]
+fn what_runs_its_standard_input_is_refused() {
+    let is_accepted = |line: &&str| nested_in_line(line, GivenStdin::Prompt).is_none();
+    let refused = [
+        "sh",
+        "sh -s",
+        "exec bash",
+        "env A=b sh -x",
+        "timeout 5 sh",
+        "python3",
+        "python3 -",
+        "cat | sh",
+        "head -n 1 | sed s/a/b/ | bash",
+        "eval \"$(cat)\"",
+        "x=$(cat); sh -c \"agent $x\"",
+        "read -r x; eval \"$x\"",
+        "sh -c sh",
+        "sh -c 'cat | sh'",
+        "xargs -I% sh -c 'echo %'",
+        "xargs env",
+        "ssh host",
+        "make -f -",
+        "parallel",
+    ];
+    assert_eq!(refused.into_iter().filter(is_accepted).collect::<Vec<_>>(), [""; 0]);
+    for list in [
+        &["sh"][..],
+        &["bash", "-s"],
+        &["env", "A=b", "sh"],
+        &["sh", "-c", "sh"],
+        &["sh", "-c", "eval \"$(cat)\""],
+        &["xargs", "-I%", "sh", "-c", "echo %"],
+    ] {
+        let found = nested_in_arguments(list.iter().copied(), GivenStdin::Prompt);
+        assert!(found.is_some(), "{list:?}");
+    }
+    let accepted = [
+        "agent",
+        "make agent",
+        "make -f agent.mk run",
+        "sh agent.sh",
+        "sh < agent.sh",
+        "echo ls | sh",
+        "python3 -m agent",
+        "python3 - <<EOF\nprint(1)\nEOF",
+        "find . -name bash",
+        "docker run -i --rm image agent",
+        "x=$(cat); agent \"$x\"",
+        "cat > prompt.txt; agent prompt.txt",
+        "f() { n=$1; echo $((n + 1)); }; f 2",
+        "n=$(wc -l < calls); echo $((n + 1))",
+        "eval \"$(direnv export bash)\"; agent",
+        "xargs -0 agent",
+        "sh -c 'agent | tail -n 1'",
+    ];
+    let found = accepted.map(|line| nested_in_line(line, GivenStdin::Prompt).map(|_| line));
+    assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
 fn what_is_not_closed_is_read_to_its_end() {
     for line in ["echo '{PROMPT}", "echo \"{PROMPT}", "echo $({PROMPT}", "cat <<EOF\n{PROMPT}"] {
-        let _ = nested_in_line(line);
+        let _ = nested_in_line(line, GivenStdin::Prompt);
     }
     // Also where the value is not in the deepest part.
     for open in ["$(", "\"$(", "$((", "${x:-"] {
         let deep = format!("agent {} {{PROMPT}}", open.repeat(50_000));
-        assert!(nested_in_line(&deep).is_some(), "{open}");
+        assert!(nested_in_line(&deep, GivenStdin::Prompt).is_some(), "{open}");
     }
 }

@@ -3,8 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::simple_command::{SimpleCommand, assignment, is_evaluated, names_any, parameters};
+
 /// Stands for the value of a placeholder. No command contains this character.
 pub(super) const TAINT: char = '\0';
+
+/// Among the variables that hold values: standard input is a prompt.
+pub(super) const STDIN: &str = "<stdin>";
 
 /// Substitutions inside substitutions. The stack and the time are limited.
 const MOST_DEPTH: usize = 50;
@@ -14,15 +19,6 @@ const RESERVED: &[&str] = &[
     "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "{", "}", "!", "esac",
     "time", "coproc",
 ];
-
-/// A command without control structures around it.
-#[derive(Debug, Default)]
-pub(super) struct SimpleCommand {
-    /// Without quotes. Values that are expanded in a word leave a [`TAINT`].
-    pub(super) words: Vec<String>,
-    /// A value reaches standard input by a pipe, a redirection or a here-document.
-    pub(super) is_stdin_tainted: bool,
-}
 
 /// What a script consists of.
 #[derive(Debug, Default)]
@@ -36,24 +32,6 @@ pub(super) struct ReadScript {
     pub(super) is_expression_tainted: bool,
 }
 
-impl SimpleCommand {
-    /// The commands that `$NAME ARGUMENT …` stands for, if the script says what the variable holds.
-    pub(super) fn with_program_of_variable(
-        &self,
-        literals: &BTreeMap<String, Vec<String>>,
-    ) -> Vec<Self> {
-        let name = self.words.first().and_then(|first| first.strip_prefix('$'));
-        let texts = name.and_then(|name| literals.get(name));
-        let is_stdin_tainted = self.is_stdin_tainted;
-        let commands = texts.into_iter().flatten().map(|text| {
-            let words = text.split_whitespace().map(str::to_owned);
-            let words = words.chain(self.words[1..].iter().cloned()).collect();
-            Self { words, is_stdin_tainted }
-        });
-        commands.collect()
-    }
-}
-
 pub(super) struct ScriptReader<'a> {
     text: Vec<char>,
     at: usize,
@@ -63,6 +41,8 @@ pub(super) struct ScriptReader<'a> {
     word: Option<String>,
     /// The word to come is the target of a redirection of standard input.
     is_input: bool,
+    /// The command reads from a pipe, a file or a here-document.
+    is_stdin_replaced: bool,
     /// A value occurred anywhere before, so that a pipe may carry it.
     is_any_tainted: bool,
     /// Ends of here-documents whose text begins on the next line.
@@ -82,6 +62,7 @@ impl<'a> ScriptReader<'a> {
             command: SimpleCommand::default(),
             word: None,
             is_input: false,
+            is_stdin_replaced: false,
             is_any_tainted: false,
             here_documents: Vec::new(),
             depth: 0,
@@ -104,6 +85,11 @@ impl<'a> ScriptReader<'a> {
         }
         self.end_command();
         self.read
+    }
+
+    /// Whether values are used anywhere, besides standard input.
+    fn has_values(&self) -> bool {
+        self.text.contains(&TAINT) || self.variables.iter().any(|name| name != STDIN)
     }
 
     fn next(&mut self) -> Option<char> {
@@ -137,7 +123,9 @@ impl<'a> ScriptReader<'a> {
             '(' if self.skip_if(')') => {
                 // A function: its parameters may be values.
                 self.end_command();
-                self.read.assigned.extend(parameters());
+                if self.has_values() {
+                    self.read.assigned.extend(parameters());
+                }
             }
             ';' | '(' | ')' => self.end_command(),
             '&' if self.skip_if('>') => self.end_word(),
@@ -150,6 +138,7 @@ impl<'a> ScriptReader<'a> {
                 self.skip_if('&');
                 self.end_command();
                 self.command.is_stdin_tainted = is_pipe && self.is_any_tainted;
+                self.is_stdin_replaced = is_pipe;
             }
             '<' => self.redirect_input(),
             '>' if self.skip_if('(') => self.substitute(')'),
@@ -251,14 +240,24 @@ impl<'a> ScriptReader<'a> {
     /// subscripts and offsets are arithmetic.
     fn read_braces(&mut self) {
         let inner = self.read_until_closed('{', '}');
-        let is_name = |one: &char| one.is_ascii_alphanumeric() || "_@*".contains(*one);
+        let is_indirect = inner.starts_with('!');
         let inner = inner.strip_prefix(['#', '!']).unwrap_or(&inner);
-        let name: String = inner.chars().take_while(is_name).collect();
+        let name = if inner.starts_with(['@', '*']) {
+            inner[..1].to_owned()
+        } else {
+            let is_name = |one: &char| one.is_ascii_alphanumeric() || *one == '_';
+            inner.chars().take_while(is_name).collect()
+        };
         let rest = &inner[name.len()..];
+        self.read.is_expression_tainted |=
+            self.variables.contains(&name) && is_evaluated(is_indirect, rest);
         let operator = rest.strip_prefix(':').unwrap_or(rest);
         let is_default = operator.is_empty() || operator.starts_with(['-', '+', '?', '=']);
         let is_tainted = self.read_quoted(rest);
-        if is_tainted && !is_default && !operator.starts_with(['%', '#', '/', '^', ',']) {
+        // Bare names are variables in arithmetic.
+        let is_tainted_there = is_tainted || self.names_variable(rest);
+        if is_tainted_there && !is_default && !operator.starts_with(['%', '#', '/', '^', ',', '@'])
+        {
             self.read.is_expression_tainted = true;
         }
         self.push_variable(&name);
@@ -286,15 +285,16 @@ impl<'a> ScriptReader<'a> {
         let inner = self.read_until_closed('(', ')');
         self.skip_if(')');
         let nested = self.read_nested(&inner);
-        let is_variable = self.variables.iter().any(|name| {
-            let mut words = inner.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
-            words.any(|word| word == name)
-        });
+        let is_variable = self.names_variable(&inner);
         self.read.is_expression_tainted |= inner.contains(TAINT)
             || has_taint(&nested)
             || is_variable
             || nested.is_expression_tainted;
         self.push_str("0");
+    }
+
+    fn names_variable(&self, expression: &str) -> bool {
+        names_any(expression, self.variables)
     }
 
     /// `$( … )`, backticks and `<( … )`: its commands are part of the script, and its output may hold
@@ -358,6 +358,7 @@ impl<'a> ScriptReader<'a> {
             return self.substitute(')');
         }
         self.end_word();
+        self.is_stdin_replaced = true;
         if !self.skip_if('<') {
             self.skip_if('&');
             self.is_input = true;
@@ -423,7 +424,9 @@ impl<'a> ScriptReader<'a> {
                 let texts = self.read.literals.entry(name.to_owned()).or_default();
                 texts.push(value.to_owned());
             }
-            self.read.is_expression_tainted |= name.contains(TAINT);
+            let subscript = name.split_once('[').map_or("", |(_, subscript)| subscript);
+            self.read.is_expression_tainted |=
+                name.contains(TAINT) || self.names_variable(subscript);
             return;
         }
         self.command.words.push(word);
@@ -432,7 +435,10 @@ impl<'a> ScriptReader<'a> {
     fn end_command(&mut self) {
         self.end_word();
         self.is_input = false;
-        let command = std::mem::take(&mut self.command);
+        let mut command = std::mem::take(&mut self.command);
+        let is_replaced = std::mem::take(&mut self.is_stdin_replaced);
+        command.inherits_prompt = !is_replaced && self.variables.contains(STDIN);
+        self.is_any_tainted |= command.passes_prompt();
         let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
         let is_tainted = words.iter().any(|word| word.contains(TAINT));
         match words.as_slice() {
@@ -466,26 +472,10 @@ impl<'a> ScriptReader<'a> {
     }
 }
 
-/// Names of the parameters of a script or function.
-pub(super) fn parameters() -> impl Iterator<Item = String> {
-    let numbers = (1..10).map(|at| at.to_string());
-    numbers.chain(["@", "*"].map(str::to_owned))
-}
-
-/// `NAME=VALUE`, also with a subscript or `+=`.
-pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let plain = name.split('[').next().unwrap_or_default();
-    let is_name = plain.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
-    let starts = plain.starts_with(|one: char| one.is_ascii_alphabetic() || one == '_');
-    (is_name && starts).then_some((name, value))
-}
-
 /// Whether any command of a part uses a value.
 fn has_taint(part: &ReadScript) -> bool {
     let mut words = part.commands.iter().flat_map(|command| &command.words);
     words.any(|word| word.contains(TAINT))
-        || part.commands.iter().any(|command| command.is_stdin_tainted)
+        || part.commands.iter().any(|one| one.is_stdin_tainted || one.passes_prompt())
         || !part.assigned.is_empty()
 }

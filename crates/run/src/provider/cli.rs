@@ -10,7 +10,7 @@ use evalrig_core::words;
 
 use crate::agent::Agent;
 use crate::agent::environment::{CWD, ENV, Environment};
-use crate::agent::nested_shell::{nested_in_arguments, nested_in_line};
+use crate::agent::nested_shell::{GivenStdin, nested_in_arguments, nested_in_line};
 use crate::agent::placeholder::{CommandPart, CommandSyntax, Placeholder, split_placeholders};
 use crate::format::OutputFormat;
 use crate::setting::{ConnectContext, FilesMode, Secret, Setting, option};
@@ -123,12 +123,14 @@ impl ProviderSettings for Cli {
     }
 
     fn connect(&self, context: &ConnectContext<'_>) -> Result<Box<dyn Agent>, Diagnostic> {
+        let stdin = context.choice(&self.stdin, "a value of `stdin`")?;
+        let given = given_stdin(Some(&Setting::Given(stdin)));
         let command = match &self.command {
             CliCommand::Argv(argv) => {
                 let written = argv;
                 let mut argv = context.texts(written)?;
                 argv.extend_from_slice(context.arm_args);
-                if let Some(nested) = nested_in_arguments(argv.iter().map(String::as_str)) {
+                if let Some(nested) = nested_in_arguments(argv.iter().map(String::as_str), given) {
                     return Err(nested.diagnostic(place_in(written)));
                 }
                 let split = |one: String| split_placeholders(&one, CommandSyntax::Program);
@@ -136,7 +138,7 @@ impl ProviderSettings for Cli {
             }
             CliCommand::Shell(written) => {
                 let line = context.text(written)?;
-                if let Some(nested) = nested_in_line(&line) {
+                if let Some(nested) = nested_in_line(&line, given) {
                     return Err(nested.diagnostic(written.span()));
                 }
                 CliCommand::Shell(split_placeholders(&line, CommandSyntax::Shell))
@@ -156,7 +158,7 @@ impl ProviderSettings for Cli {
             command,
             cwd: context.directory(self.cwd.as_ref())?,
             env: Environment::of(&[], &self.env, context)?,
-            stdin: context.choice(&self.stdin, "a value of `stdin`")?,
+            stdin,
             format: format.transpose()?,
             ok_exit_codes: codes.collect::<Result<_, _>>()?,
             files,
@@ -165,10 +167,11 @@ impl ProviderSettings for Cli {
 }
 
 fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSettings>> {
-    let command = read_command(options);
+    let stdin = option::choice(options, "stdin");
+    let given = given_stdin(stdin.as_ref().ok().and_then(Option::as_ref));
+    let command = read_command(options, given);
     let cwd = option::path(options, "cwd");
     let env = option::secret_map(options, "env");
-    let stdin = option::choice(options, "stdin");
     let format = option::choice(options, "format");
     let ok_exit_codes = read_exit_codes(options);
     Ok(Box::new(Cli {
@@ -181,7 +184,18 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn ProviderSetting
     }))
 }
 
-fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Template>> {
+/// By default, and perhaps if a variable decides, a program reads the prompt.
+fn given_stdin(mode: Option<&Setting<StdinMode>>) -> GivenStdin {
+    match mode {
+        Some(Setting::Given(StdinMode::None)) => GivenStdin::Nothing,
+        _ => GivenStdin::Prompt,
+    }
+}
+
+fn read_command(
+    options: &mut Options<'_, '_, '_>,
+    stdin: GivenStdin,
+) -> ReadResult<CliCommand<Template>> {
     let Some(entry) = options.get("command") else {
         return Err(missing_command(options));
     };
@@ -190,7 +204,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Temp
             Err(options.wrong_type("command", entry.value, "a list of strings, or a string"))
         } else {
             let text = options.full_text_of("command", entry.value)?;
-            if let Some(nested) = nested_in_line(&text.value) {
+            if let Some(nested) = nested_in_line(&text.value, stdin) {
                 return Err(options.report(nested.diagnostic(text.span)));
             }
             let line = Template::new(text.value, text.span);
@@ -204,7 +218,7 @@ fn read_command(options: &mut Options<'_, '_, '_>) -> ReadResult<CliCommand<Temp
     };
     let argv = option::arguments(options, "command")?;
     options.full_text_of("an item of command", program)?;
-    if let Some(nested) = nested_in_arguments(argv.iter().map(Template::raw)) {
+    if let Some(nested) = nested_in_arguments(argv.iter().map(Template::raw), stdin) {
         return Err(options.report(nested.diagnostic(place_in(&argv))));
     }
     Ok(CliCommand::Argv(argv))
