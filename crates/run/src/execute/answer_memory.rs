@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use evalrig_core::model::{Block, Transcript};
+use evalrig_core::model::{Block, Message, Transcript, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 const MIB: usize = 1024 * 1024;
@@ -41,18 +41,68 @@ impl AnswerMemory {
     }
 }
 
+/// Of everything that comes from the agent. The answer and the calls of the messages are parts that are
+/// there twice.
 fn size_of(transcript: &Transcript) -> usize {
-    let blocks = transcript.messages.iter().flat_map(|message| &message.content);
-    let texts = blocks.map(|block| match block {
+    let messages: usize = transcript.messages.iter().map(size_of_message).sum();
+    let calls = transcript
+        .calls
+        .iter()
+        .flatten()
+        .map(|call| size_of_value(&call.args) + call.output.as_ref().map_or(0, size_of_value));
+    transcript.answer.len().max(messages).max(calls.sum())
+}
+
+fn size_of_message(message: &Message) -> usize {
+    let blocks = message.content.iter().map(|block| match block {
         Block::Text(text) => text.len(),
-        Block::File(_) | Block::Image(_) | Block::Json(_) => 0,
+        Block::Json(value) => size_of_value(value),
+        Block::File(_) | Block::Image(_) => 0,
     });
-    transcript.answer.len().max(texts.sum())
+    let arguments = message.tool_calls.iter().map(|call| call.arguments.len());
+    blocks.chain(arguments).sum()
+}
+
+/// About the length of its JSON. Values are nested no deeper than their reader allows.
+fn size_of_value(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Number(number) => number.text().len(),
+        Value::String(text) => text.len() + 2,
+        Value::List(items) => items.iter().map(|item| size_of_value(item) + 1).sum(),
+        Value::Map(map) => {
+            map.iter().map(|(key, value)| key.len() + 4 + size_of_value(value)).sum()
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use evalrig_core::model::{Call, Map, Role, ToolCall};
+
     use super::*;
+
+    #[test]
+    fn whatever_an_agent_may_make_large_counts() {
+        let large = || "x".repeat(2 * MIB);
+        let nested = || Value::from(Map::new().with("k", vec![Value::from(large())]));
+        let of_message = |message| Transcript { messages: vec![message], ..Transcript::default() };
+        let of_call = |call| Transcript { calls: Some(vec![call]), ..Transcript::default() };
+        let asking = |arguments| Message {
+            tool_calls: vec![ToolCall { id: "1".into(), name: "read".into(), arguments }],
+            ..Message::new(Role::Assistant, Vec::new())
+        };
+        for transcript in [
+            Transcript::of_text(large()),
+            of_message(Message::new(Role::Assistant, vec![Block::Json(nested())])),
+            of_message(asking(large())),
+            of_call(Call::new("1", "read", nested())),
+            of_call(Call { output: Some(large().into()), ..Call::new("1", "read", Value::Null) }),
+        ] {
+            let size = size_of(&transcript);
+            assert!((2 * MIB..3 * MIB).contains(&size), "{size}");
+        }
+    }
 
     #[tokio::test]
     async fn large_answers_wait_for_each_other_and_small_ones_do_not() {
