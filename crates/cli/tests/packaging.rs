@@ -22,6 +22,17 @@ fn members() -> Vec<String> {
     list.map(|member| member.trim().trim_matches('"').to_owned()).collect()
 }
 
+/// `.ci/run` compares both lists when it cannot fetch the advisories.
+#[test]
+fn the_copied_advisories_cover_every_locked_crate() {
+    let copied = read(".ci/advisories/crates.txt");
+    let copied: Vec<&str> = copied.lines().collect();
+    let lock = read("Cargo.lock");
+    let locked = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let missing: Vec<&str> = locked.filter(|name| !copied.contains(name)).collect();
+    assert!(missing.is_empty(), "run scripts/update-advisories for {missing:?}");
+}
+
 #[test]
 fn the_release_publishes_every_package_that_may_be_published() {
     let workflow = read(".github/workflows/release.yml");
