@@ -4,13 +4,24 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that may name the streams")]
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::LazyLock;
 
 use anstream::{AutoStream, ColorChoice};
+use evalrig_core::secrets::Secrets;
+use evalrig_run::session::environment_secrets;
 use evalrig_run::text;
 use indicatif::ProgressDrawTarget;
 
 use crate::error::CommandError;
 use crate::render::{Findings, Render};
+
+/// Commands redact the files that they show. What was typed is repeated by messages of every kind, so
+/// these pass the secrets of the environment here.
+static TYPED_SECRETS: LazyLock<Secrets> = LazyLock::new(environment_secrets);
+
+fn without_secrets(text: &str) -> String {
+    TYPED_SECRETS.redact(text)
+}
 
 /// What a stream can show.
 #[derive(Debug, Clone, Copy)]
@@ -31,12 +42,12 @@ pub fn stderr_kind() -> StreamKind {
 
 /// Prints a message of the program to standard error.
 pub fn print_message(message: &str) {
-    let _ = writeln!(io::stderr(), "evalrig: {}", text::paragraph(message));
+    let _ = writeln!(io::stderr(), "evalrig: {}", text::paragraph(&without_secrets(message)));
 }
 
 /// Prints a line to standard error.
 pub fn print_status(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", text::single_line(line));
+    let _ = writeln!(io::stderr(), "{}", text::single_line(&without_secrets(line)));
 }
 
 /// Standard output for a protocol: JSON for a program, whose strings are data and pass unchanged.
@@ -47,18 +58,18 @@ pub fn protocol_output() -> impl Write {
 
 /// Prints lines to standard error.
 pub fn print_warnings(lines: &str) {
-    let _ = io::stderr().write_all(text::paragraph(lines).as_bytes());
+    let _ = io::stderr().write_all(text::paragraph(&without_secrets(lines)).as_bytes());
 }
 
 /// Prints text for people, or YAML, to standard output. The emitter of YAML escapes what would be
 /// replaced here.
 pub fn print_text(text: &str) -> Result<(), CommandError> {
-    print(&text::paragraph(text))
+    print(&text::paragraph(&without_secrets(text)))
 }
 
 /// Prints text with colours to standard output.
 pub fn print_painted(text: &str) -> Result<(), CommandError> {
-    print(&text::painted(text))
+    print(&text::painted(&without_secrets(text)))
 }
 
 /// Prints JSON to standard output; its values do not change.
@@ -98,7 +109,7 @@ pub fn print_error_findings(format: &dyn Render, findings: &Findings) {
 
 /// Prints help, the version or a usage error, which repeats arguments.
 pub fn print_usage(error: &clap::Error) {
-    let text = error.render().ansi().to_string();
+    let text = without_secrets(&error.render().ansi().to_string());
     let text = text::painted(&text);
     // A closed pipe while printing help is not an error.
     let _ = if error.use_stderr() {

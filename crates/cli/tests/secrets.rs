@@ -634,6 +634,40 @@ fn arguments_of_log_commands_are_redacted() {
     }
 }
 
+/// Messages that repeat what was typed, among them those of the parser of arguments.
+#[test]
+fn typed_arguments_are_redacted() {
+    const SECRET: &str = "ghp_AbCdEf_0123";
+    let project = Project::new(&asserting("{type: contains, value: x}"), MOCKED);
+    for words in [
+        &["explain", SECRET][..],
+        &["stats", SECRET],
+        &["report", SECRET],
+        &["compare", SECRET, SECRET],
+        &["grade", SECRET],
+        &["list", SECRET],
+        &["show", SECRET],
+        &["validate", SECRET],
+        &["judge", "check", SECRET],
+        &["mutate", SECRET],
+        &["log", "show", SECRET],
+        &["convert", SECRET, "--stdout"],
+        &["transpile", SECRET, "--stdout"],
+        &["run", "--target", SECRET],
+        &["run", "--env-file", SECRET],
+        &["run", "--trials", SECRET],
+        &["report", &format!("--{SECRET}")],
+        &[SECRET],
+    ] {
+        let mut command = project.command(words);
+        command.env("GITHUB_TOKEN", SECRET);
+        let Ran { out, err, code } = Ran::of(command);
+        let all = format!("{out}{err}");
+        assert!(code != Some(0) && !all.contains("AbCdEf"), "{words:?}\n{all}");
+        assert!(all.contains("***"), "{words:?}\n{all}");
+    }
+}
+
 #[test]
 fn the_nearest_legal_name_is_not_a_secret() {
     let suite =

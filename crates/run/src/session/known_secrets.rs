@@ -87,7 +87,7 @@ pub(super) fn secrets_of(
 }
 
 /// Values of variables of the process whose names say that they are secret.
-fn environment_secrets() -> Secrets {
+pub fn environment_secrets() -> Secrets {
     let mut secrets = Secrets::default();
     for (name, value) in std::env::vars_os() {
         if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {

@@ -88,7 +88,9 @@ pub use finish::FinishedRun;
 pub use gate::{comparison_exit, gate_exit};
 pub use judge_check::{JudgeCheckFinding, JudgeCheckSpec, check_stored_judges};
 pub use judged_rows::{LabelCounts, StaleLabel};
-pub use known_secrets::{known_secrets, known_secrets_and_logins, redact_names};
+pub use known_secrets::{
+    environment_secrets, known_secrets, known_secrets_and_logins, redact_names,
+};
 pub use mutate::{MutationReport, MutationSpec, mutate};
 pub use mutation_asks::AskedMutants;
 pub use noise_report::{DollarChoice, NoiseReport, OlderTests, TestName, measure_noise};
