@@ -26,6 +26,14 @@ fn every_reader_has_a_fuzz_target() {
     }
 }
 
+/// The others have no file and no message that a command reads.
+#[test]
+fn readers_of_files_have_arguments_for_the_binary() {
+    let without = READERS.iter().filter(|reader| reader.arguments.is_empty());
+    let names: Vec<_> = without.map(|reader| reader.name).collect();
+    assert_eq!(names, ["stream", "acp", "reply", "bundle"]);
+}
+
 #[test]
 fn mutated_inputs_neither_panic_nor_take_long_or_much() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{InputReader, Mutator, seeds};
+use super::{BESIDE, InputReader, Mutator, seeds};
 
 /// A reader that takes longer hangs, for a user.
 const SLOW: Duration = Duration::from_secs(5);
@@ -171,12 +171,13 @@ impl Campaign<'_> {
         if reader.arguments.is_empty() {
             return Ok(());
         }
-        let file = place.join(reader.file);
-        fs::write(&file, input)?;
+        for (name, text) in BESIDE {
+            write_below(place, name, text.as_bytes())?;
+        }
+        let file = write_below(place, reader.file, input)?;
         let mut command = with_limited_memory(binary);
-        let (first, rest) = reader.arguments.split_at(1);
-        command.args(first).arg(&file).args(rest).current_dir(place);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(reader.arguments).current_dir(place).stdin(fs::File::open(&file)?);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         let start = Spent::now();
         let status = command.status()?;
         let took = start.elapsed();
@@ -188,7 +189,11 @@ impl Campaign<'_> {
         if took > SLOW {
             self.keep(reader, input, format!("the binary took {:.1} s", took.as_secs_f64()))?;
         }
-        fs::remove_file(&file)
+        // A resumed run has removed its journal.
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn keep(&mut self, reader: &InputReader, input: &[u8], problem: String) -> io::Result<()> {
@@ -199,6 +204,15 @@ impl Campaign<'_> {
         self.outcome.findings.push(Finding { reader: reader.name, problem, file });
         Ok(())
     }
+}
+
+fn write_below(place: &Utf8Path, name: &str, bytes: &[u8]) -> io::Result<Utf8PathBuf> {
+    let file = place.join(name);
+    if let Some(directory) = file.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    fs::write(&file, bytes)?;
+    Ok(file)
 }
 
 /// Time of the processor where the system tells it, so that a busy machine is not a slow reader.

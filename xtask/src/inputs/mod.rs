@@ -23,36 +23,62 @@ pub use mutation::Mutator;
 pub struct InputReader {
     pub name: &'static str,
     pub read: fn(&[u8]),
-    /// Arguments for the binary that read a file, whose path follows; empty if none does.
+    /// Arguments for the binary that read a file, which is also its standard input; empty if none does.
     pub arguments: &'static [&'static str],
-    /// The name of that file.
+    /// The path of that file.
     pub file: &'static str,
 }
+
+/// Files beside the one that is read.
+pub const BESIDE: &[(&str, &str)] = &[
+    (
+        "beside.eval.yaml",
+        "name: beside\ntests:\n  - {id: a, criteria: \"${{ KEY }}\", input: hi, assert: [{type: contains, value: hello}]}\n",
+    ),
+    (".evalrig/targets.yaml", "targets: [{name: default, provider: mock, response: hello}]\n"),
+    ("j.jsonl", include_str!("../../../fuzz/seeds/rows/passed.jsonl")),
+    ("skills/csv/evals/EVAL.yaml", "name: csv\ntests:\n  - {id: a, criteria: c, input: hi}\n"),
+];
 
 /// Readers of files and messages that untrusted authors may have written. Not among them: stored answers of
 /// `run --cache`, states of rate limits, folders of skill-creator, and calls of tools of `mcp`.
 pub static READERS: &[InputReader] = &[
-    reader("yaml", suite::yaml, &["validate"], "EVAL.yaml"),
-    reader("jsonl", suite::jsonl, &["list"], "d.jsonl"),
-    reader("evals_json", suite::evals_json, &["convert", "--stdout"], "evals.json"),
-    reader("foreign", foreign::every_format, &["convert", "--stdout"], "promptfooconfig.yaml"),
-    reader("export", suite::export, &["show"], "EVAL.yaml"),
-    reader("fix", suite::fix, &["validate", "--fix", "--diff"], "EVAL.yaml"),
-    reader("env", suite::env, &[], ""),
-    reader("targets", stored::targets, &["validate"], "targets.yaml"),
-    reader("rows", stored::rows, &["report"], "r.jsonl"),
-    reader("journal", stored::journal, &[], ""),
-    reader("labels", stored::labels, &[], ""),
-    reader("runlog", stored::runlog, &["convert", "--stdout"], ".co/evals/a.yaml"),
-    reader("session", stored::session, &[], ""),
+    reader("yaml", suite::yaml, &["validate", "EVAL.yaml"], "EVAL.yaml"),
+    reader("jsonl", suite::jsonl, &["list", "d.jsonl"], "d.jsonl"),
+    reader("evals_json", suite::evals_json, &["convert", "evals.json", "--stdout"], "evals.json"),
+    reader(
+        "foreign",
+        foreign::every_format,
+        &["convert", "promptfooconfig.yaml", "--stdout"],
+        "promptfooconfig.yaml",
+    ),
+    reader("export", suite::export, &["show", "EVAL.yaml"], "EVAL.yaml"),
+    reader("fix", suite::fix, &["validate", "EVAL.yaml", "--fix", "--diff"], "EVAL.yaml"),
+    reader("env", suite::env, &["validate", "beside.eval.yaml"], ".env"),
+    reader("targets", stored::targets, &["validate", "targets.yaml"], "targets.yaml"),
+    reader("rows", stored::rows, &["report", "r.jsonl"], "r.jsonl"),
+    reader(
+        "journal",
+        stored::journal,
+        &["run", "beside.eval.yaml", "--resume=j.jsonl", "--no-record", "--quiet"],
+        "j.jsonl.journal",
+    ),
+    reader("labels", stored::labels, &["judge", "check", "j.jsonl"], ".evalrig/labels.jsonl"),
+    reader(
+        "runlog",
+        stored::runlog,
+        &["convert", ".co/evals/a.yaml", "--stdout"],
+        ".co/evals/a.yaml",
+    ),
+    reader("session", stored::session, &["log", "record", "--input", "Hi"], "session.jsonl"),
     reader("stream", streams::stream, &[], ""),
     reader("acp", streams::acp, &[], ""),
     reader("reply", stored::reply, &[], ""),
-    reader("lsp", protocol::lsp, &[], ""),
+    reader("lsp", protocol::lsp, &["lsp"], "messages"),
     reader("bundle", protocol::bundle, &[], ""),
-    reader("config", settings::config, &[], ""),
-    reader("skill", settings::skill, &[], ""),
-    reader("task", foreign::task, &["convert", "--stdout"], "task.toml"),
+    reader("config", settings::config, &["validate", "beside.eval.yaml"], "evalrig.toml"),
+    reader("skill", settings::skill, &["list", "skills/csv"], "skills/csv/SKILL.md"),
+    reader("task", foreign::task, &["convert", "task.toml", "--stdout"], "task.toml"),
 ];
 
 const fn reader(
