@@ -202,6 +202,56 @@ fn the_second_signal_ends_what_is_stuck() {
     all_are_gone(&project);
 }
 
+/// Ends a run with two signals, the second one once the first was heard.
+#[track_caller]
+fn end_by_two_signals(running: Running, first: &str, second: &str) -> Ran {
+    running.signal(first);
+    wait_until("the first signal to be heard", || !has_pending_signals(running.id()));
+    running.signal(second);
+    running.end()
+}
+
+/// What the run waits for never comes, or comes long after the second signal: the case has no row then.
+#[test]
+fn the_second_signal_ends_a_run_that_grades() {
+    for (first, second, code) in [("TERM", "INT", 130), ("INT", "TERM", 143)] {
+        let line = "echo $$ >> started; head -c 60000 /dev/zero | tr '\\0' a; echo b";
+        let pattern = "{type: regex, value: '(?=(a+)+$)(a|aa)+$x(?!yN)'}";
+        let suite = suite(1).replace("{type: contains, value: ok}", pattern);
+        let project = Project::new(&suite, &targets(line));
+        let running = project.start(&["--workers", "1", "--quiet"]);
+        wait_until("an agent", || !started(&project).is_empty());
+        all_are_gone(&project);
+        end_by_two_signals(running, first, second).exits(code);
+        let graded = project.rows().into_iter().find(|row| row["error"]["kind"] == "limit");
+        assert_eq!(graded, None);
+    }
+}
+
+/// A FIFO that is open, full and never read.
+#[test]
+fn the_second_signal_ends_a_run_that_writes_a_report() {
+    for (first, second, code) in [("TERM", "HUP", 129), ("INT", "TERM", 143)] {
+        if second == "HUP" && is_ignored(1) {
+            continue;
+        }
+        let project = Project::new(
+            &suite(2_000),
+            "targets: [{name: default, provider: mock, response: ok}]\n",
+        );
+        let fifo = project.path("report.fifo");
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let _unread = fs::File::options().read(true).write(true).open(&fifo).unwrap();
+        let arguments = ["--no-record", "--quiet", "--output", "r.jsonl", "--report"];
+        let mut running = project.start(&[&arguments[..], &["junit=report.fifo"]].concat());
+        wait_until("the end of the results", || {
+            assert!(!running.is_over(), "{}", running.said());
+            project.has("r.jsonl") && project.read("r.jsonl").contains("{\"kind\":\"end\"")
+        });
+        end_by_two_signals(running, first, second).exits(code);
+    }
+}
+
 /// `nohup` ignores SIGHUP, and so does what it starts.
 #[test]
 fn an_ignored_hangup_stays_ignored() {
