@@ -82,6 +82,12 @@ pub static DIMENSIONS: &[Dimension] = &[
     validate("length of one line", 200_000, long_line),
     validate("patterns", 500, patterns),
     validate("large patterns", 100, large_patterns),
+    validate("patterns of schemas", 100, schema_patterns),
+    validate("references of a schema", 500, schema_references),
+    command("validate, targets", 300, targets, &["validate", ".evalrig/targets.yaml"]),
+    validate("profiles of evalrig.toml", 300, profiles),
+    command("run, backtracking patterns", 60, run_backtracking, RUN),
+    command("run, items of an answer with a schema", 8_000, run_schema, RUN),
     command(
         "show, keys of metadata",
         2_000,
@@ -120,6 +126,9 @@ pub static DIMENSIONS: &[Dimension] = &[
         RUN_TO_FILE,
         &["grade", "r.jsonl", "--output", "g.jsonl", "--force"],
     ),
+    after_run("stats, rows", 300, run_tests, RUN_TO_FILE, &["stats", "r.jsonl"]),
+    after_run("mutate, rows", 60, run_tests, RUN_TO_FILE, &["mutate", "r.jsonl"]),
+    command("log diff, runs", 300, store_runs, &["log", "diff", "say_hi"]),
     command("log show, runs", 500, store_runs, &["log", "show", "say_hi"]),
     command("log verify, runs", 200, store_runs, &["log", "verify"]),
     command("log list, records", 150, store_records, &["log", "list"]),
@@ -331,6 +340,51 @@ fn large_patterns(directory: &Path, count: usize) -> Result<()> {
         )
     };
     suite(directory, &pieces(count, test))
+}
+
+/// An assertion with a schema.
+fn schema_test(at: usize, schema: &str) -> String {
+    format!(
+        "  - {{id: t{at}, criteria: x, input: y, assert: [{{type: is-json, schema: {schema}}}]}}\n"
+    )
+}
+
+fn schema_patterns(directory: &Path, count: usize) -> Result<()> {
+    let test = |at| schema_test(at, &format!("{{pattern: '[\\p{{L}}\\p{{N}}]{{100}}{at}'}}"));
+    suite(directory, &pieces(count, test))
+}
+
+fn schema_references(directory: &Path, count: usize) -> Result<()> {
+    let definition = |at| format!("d{}: {{items: {{$ref: '#/$defs/d{at}'}}}}, ", at + 1);
+    let definitions = pieces(count, definition);
+    let schema =
+        format!("{{$defs: {{{definitions}d0: {{type: object}}}}, $ref: '#/$defs/d{count}'}}");
+    suite(directory, &schema_test(0, &schema))
+}
+
+fn targets(directory: &Path, count: usize) -> Result<()> {
+    let target = |at| format!("  - {{name: t{at}, provider: mock, response: ready}}\n");
+    write(directory, ".evalrig/targets.yaml", format!("targets:\n{}", pieces(count, target)))
+}
+
+fn profiles(directory: &Path, count: usize) -> Result<()> {
+    fs::create_dir_all(directory.join(".git"))?;
+    write(directory, "evalrig.toml", pieces(count, |at| format!("[profile.p{at}]\ntrials = 2\n")))?;
+    tests(directory, 1)
+}
+
+fn run_backtracking(directory: &Path, count: usize) -> Result<()> {
+    mock_target(directory)?;
+    let items =
+        pieces(count, |at| format!("      - {{type: regex, value: '(?!done{at})ready'}}\n"));
+    suite(directory, &format!("  - id: a\n    criteria: x\n    input: y\n    assert:\n{items}"))
+}
+
+fn run_schema(directory: &Path, count: usize) -> Result<()> {
+    let items = pieces(count, |at| format!("{{\"v\": [\"{at}\"]}},"));
+    file_target(directory, "answer.txt", "text", &format!("[{items}{{}}]"))?;
+    let schema = "{$defs: {n: {anyOf: [{type: string}, {type: object}, {items: {$ref: '#/$defs/n'}}]}}, $ref: '#/$defs/n'}";
+    suite(directory, &schema_test(0, schema))
 }
 
 fn run_tests(directory: &Path, count: usize) -> Result<()> {
