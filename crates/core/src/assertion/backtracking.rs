@@ -15,8 +15,9 @@ const SHORT: usize = 2 * 1024;
 /// until then it counts, and with this many of them no further search is begun.
 const MOST_GIVEN_UP: usize = 4;
 
-/// Schemas and values may be nested deep. Memory is taken only as far as the stack is used.
-const STACK: usize = 64 * 1024 * 1024;
+const SEARCH_STACK: usize = 2 * 1024 * 1024;
+/// For schemas and values that are nested deep. Memory is taken only as far as the stack is used.
+pub(super) const LARGE_STACK: usize = 64 * 1024 * 1024;
 
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
@@ -42,23 +43,26 @@ pub(super) fn is_match(
 ) -> Result<bool, Stopped> {
     if text.len() > SHORT {
         let (engine, text) = (Arc::clone(engine), text.to_owned());
-        return in_time(time, move || engine.is_match(&text).map_err(|_| Stopped::Steps));
+        let search = move || engine.is_match(&text).map_err(|_| Stopped::Steps);
+        return in_time(time, SEARCH_STACK, search);
     }
     time.left().ok_or(Stopped::Time)?;
     time.measure(|| engine.is_match(text).map_err(|_| Stopped::Steps))
 }
 
-/// Does it on a thread of its own with a large stack.
+/// Does it on a thread of its own.
 pub(super) fn in_time<T: Send + 'static>(
     time: &SearchTime,
+    stack: usize,
     search: impl FnOnce() -> Result<T, Stopped> + Send + 'static,
 ) -> Result<T, Stopped> {
     let limit = time.left().ok_or(Stopped::Time)?;
-    time.measure(|| within(limit, &GIVEN_UP, search))
+    time.measure(|| within(limit, stack, &GIVEN_UP, search))
 }
 
 fn within<T: Send + 'static>(
     limit: Duration,
+    stack: usize,
     given_up: &'static AtomicUsize,
     search: impl FnOnce() -> Result<T, Stopped> + Send + 'static,
 ) -> Result<T, Stopped> {
@@ -66,7 +70,7 @@ fn within<T: Send + 'static>(
         return Err(Stopped::Time);
     }
     let (done, result) = mpsc::sync_channel(0);
-    let started = thread::Builder::new().stack_size(STACK).spawn(move || {
+    let started = thread::Builder::new().stack_size(stack).spawn(move || {
         let found = search();
         // The receiver is gone: the search was given up and is over now.
         if done.send(found).is_err() {
@@ -96,19 +100,20 @@ mod tests {
             ended.recv().ok();
             Ok(true)
         };
-        assert_eq!(within(Duration::ZERO, &OWN, endless), Err(Stopped::Time));
+        assert_eq!(within(Duration::ZERO, SEARCH_STACK, &OWN, endless), Err(Stopped::Time));
         assert_eq!(OWN.load(Ordering::Relaxed), 1);
         drop(end);
         while OWN.load(Ordering::Relaxed) > 0 {
             thread::yield_now();
         }
-        assert_eq!(within(SearchTime::LIMIT, &OWN, || Ok(true)), Ok(true));
+        assert_eq!(within(SearchTime::LIMIT, SEARCH_STACK, &OWN, || Ok(true)), Ok(true));
     }
 
     #[test]
     fn with_too_many_given_up_none_is_begun() {
         static OWN: AtomicUsize = AtomicUsize::new(MOST_GIVEN_UP);
-        assert_eq!(within(SearchTime::LIMIT, &OWN, || Ok(true)), Err(Stopped::Time));
+        let search = || Ok(true);
+        assert_eq!(within(SearchTime::LIMIT, SEARCH_STACK, &OWN, search), Err(Stopped::Time));
     }
 
     #[test]

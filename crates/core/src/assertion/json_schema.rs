@@ -384,7 +384,7 @@ impl SchemaContent {
             }
         }
         let content = Arc::clone(self);
-        let found = backtracking::in_time(time, move || {
+        let found = backtracking::in_time(time, backtracking::LARGE_STACK, move || {
             Ok(match visits(&content.json, &value) {
                 Ok(work) => content.validate(&value, work),
                 Err(too_much) => Err(too_much.into()),

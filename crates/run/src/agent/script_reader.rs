@@ -36,6 +36,8 @@ pub(super) struct ScriptReader<'a> {
     text: Vec<char>,
     at: usize,
     variables: &'a BTreeSet<String>,
+    /// Whether values are used anywhere, besides standard input.
+    has_values: bool,
     read: ReadScript,
     command: SimpleCommand,
     word: Option<String>,
@@ -58,6 +60,7 @@ impl<'a> ScriptReader<'a> {
             text: script.chars().collect(),
             at: 0,
             variables,
+            has_values: script.contains(TAINT) || variables.iter().any(|name| name != STDIN),
             read: ReadScript::default(),
             command: SimpleCommand::default(),
             word: None,
@@ -85,11 +88,6 @@ impl<'a> ScriptReader<'a> {
         }
         self.end_command();
         self.read
-    }
-
-    /// Whether values are used anywhere, besides standard input.
-    fn has_values(&self) -> bool {
-        self.text.contains(&TAINT) || self.variables.iter().any(|name| name != STDIN)
     }
 
     fn next(&mut self) -> Option<char> {
@@ -123,7 +121,7 @@ impl<'a> ScriptReader<'a> {
             '(' if self.skip_if(')') => {
                 // A function: its parameters may be values.
                 self.end_command();
-                if self.has_values() {
+                if self.has_values {
                     self.read.assigned.extend(parameters());
                 }
             }
