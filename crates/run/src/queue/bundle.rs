@@ -71,12 +71,12 @@ pub(super) struct CollectedFiles {
     pub(super) files: Vec<ManifestFile>,
     pub(super) directories: Vec<String>,
     pub(super) links: Vec<ManifestLink>,
-    contents: BTreeMap<String, FileContent>,
+    contents: BTreeMap<String, ObjectContent>,
 }
 
 /// What is sent under a hash.
 #[derive(Debug)]
-enum FileContent {
+enum ObjectContent {
     /// Read again when it is sent.
     Of(Utf8PathBuf),
     /// Small, of a file that may change at any time.
@@ -102,13 +102,13 @@ impl CollectedFiles {
             match one {
                 BundleFile::File(path) => {
                     let (hash, _) = found.add_file(path, base, secrets)?;
-                    found.contents.insert(hash, FileContent::Of(path.clone()));
+                    found.contents.insert(hash, ObjectContent::Of(path.clone()));
                 }
                 BundleFile::Neighbour(path) if wanted.contains(&BundleFile::File(path.clone())) => {
                 }
                 BundleFile::Neighbour(path) => {
                     if let Ok((hash, bytes)) = found.add_file(path, base, secrets) {
-                        found.contents.entry(hash).or_insert(FileContent::Held(bytes));
+                        found.contents.entry(hash).or_insert(ObjectContent::Held(bytes));
                     }
                 }
                 BundleFile::Directory(path) if path == base => {}
@@ -168,10 +168,10 @@ impl CollectedFiles {
     }
 }
 
-async fn send(store: &ObjectStore, hash: &str, content: &FileContent) -> Result<(), QueueError> {
+async fn send(store: &ObjectStore, hash: &str, content: &ObjectContent) -> Result<(), QueueError> {
     let path = match content {
-        FileContent::Of(path) => path,
-        FileContent::Held(bytes) => {
+        ObjectContent::Of(path) => path,
+        ObjectContent::Held(bytes) => {
             let put = put_object(store, hash, bytes).await;
             return put.map_err(|error| QueueError::of("send a file of the run", error));
         }

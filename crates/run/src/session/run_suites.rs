@@ -21,7 +21,7 @@ use super::history::TestHistory;
 use super::known_secrets::redacting;
 use super::observer::RunObserver;
 #[cfg(feature = "queue")]
-use super::queued_run::{QueueSpec, QueuedRun, ReadyRun, RunToQueue, prepare_queued_run};
+use super::queued_run::{QueuedRun, ReadyRun, RunToQueue, prepare_queued_run};
 use super::report_set::{ReportSet, check_report_paths};
 use super::results_files::ResultsFiles;
 use super::resume::{ResumableSuite, start_suites};
@@ -86,19 +86,11 @@ pub(super) fn run_suites(
     origin.is_regrade = is_regrade;
     let rounds = rounds.map(|rounds| SharedRounds::new(rounds.decision));
     #[cfg(feature = "queue")]
-    let ready = match &spec.queue {
-        Some(queue) => {
-            let found = start.queued;
-            let ready =
-                prepare_queue(spec, queue, found, &mut origin, (&suites, &secrets), notify)?;
-            if queue.is_detached {
-                ready.begin(spec, notify)?.detach();
-                return Ok(FinishedRun::detached());
-            }
-            Some(ready)
-        }
-        None => None,
-    };
+    let ready = prepare_queue(spec, start.queued, &mut origin, &suites, &secrets, notify)?;
+    #[cfg(feature = "queue")]
+    if spec.queue.as_ref().is_some_and(|queue| queue.is_detached) {
+        return begin_detached(spec, ready, notify);
+    }
     let mut files = ResultsFiles::new(origin, Arc::clone(&secrets), history);
     if is_regrade {
         files.expect_gaps();
@@ -168,15 +160,16 @@ pub(super) fn run_suites(
 #[cfg(feature = "queue")]
 fn prepare_queue(
     spec: &RunSpec,
-    queue: &QueueSpec,
     found: Option<ReadyRun>,
     origin: &mut RunOrigin,
-    (suites, secrets): (&[ResumableSuite], &Secrets),
+    suites: &[ResumableSuite],
+    secrets: &Secrets,
     notify: &mut Notify<'_>,
-) -> Result<ReadyRun, SessionError> {
+) -> Result<Option<ReadyRun>, SessionError> {
+    let Some(queue) = &spec.queue else { return Ok(None) };
     if let Some(found) = found {
         found.name().clone_into(&mut origin.run);
-        return Ok(found);
+        return Ok(Some(found));
     }
     let earlier = suites.iter().find_map(ResumableSuite::earlier_run);
     if let Some(earlier) = &earlier {
@@ -190,7 +183,19 @@ fn prepare_queue(
         secrets,
         goes_on: earlier.is_some(),
     };
-    prepare_queued_run(spec, queue, run, notify)
+    prepare_queued_run(spec, queue, run, notify).map(Some)
+}
+
+#[cfg(feature = "queue")]
+fn begin_detached(
+    spec: &RunSpec,
+    ready: Option<ReadyRun>,
+    notify: &mut Notify<'_>,
+) -> Result<FinishedRun, SessionError> {
+    if let Some(ready) = ready {
+        ready.begin(spec, notify)?.detach();
+    }
+    Ok(FinishedRun::detached())
 }
 
 #[cfg(feature = "queue")]
