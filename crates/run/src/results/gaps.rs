@@ -204,9 +204,6 @@ impl Gaps {
         sections: &[Section],
         seen: &mut SeenPlans,
     ) {
-        if sections.is_empty() {
-            self.faults.push(format!("{shown}: the file has neither a header nor rows"));
-        }
         let is_older = |section: &Section| section.header.is_none() && section.has_plain_rows;
         if !sections.is_empty() && sections.iter().all(is_older) {
             self.without_plan.push(path.to_owned());
