@@ -204,10 +204,6 @@ impl Running {
         assert!(sent.expect("kill starts").success());
     }
 
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Whether it has exited.
     pub fn is_over(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_some()
