@@ -60,6 +60,7 @@ pub(crate) use guarded_directory::{GuardedDirectory, GuardedState};
 pub use load_environment::LoadEnvironment;
 pub use load_files::LoadFiles;
 pub(crate) use load_files::SeenPaths;
+pub(crate) use named_output::is_executable;
 pub use named_output::{
     NamedOutput, behind_links, is_plain_file, is_standard_output, open_to_append, write_named,
 };

@@ -99,6 +99,18 @@ pub fn is_plain_file(path: &Utf8Path) -> bool {
     matches!(destination(path), Ok(Destination::File(file)) if file.is_file())
 }
 
+/// Whether a path leads to a file that may be started.
+#[cfg(unix)]
+pub(crate) fn is_executable(path: &Utf8Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_executable(path: &Utf8Path) -> bool {
+    path.is_file()
+}
+
 /// Opens a file that grows. The path has been resolved with [`behind_links`] or is one of ours: a
 /// link is refused. A device, a FIFO or a descriptor that the user named is written to as it is.
 pub fn open_to_append<'p>(path: impl Into<WritePath<'p>>, access: Access) -> io::Result<OpenFile> {

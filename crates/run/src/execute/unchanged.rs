@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, Hook, Stage, Workspace};
 use evalrig_core::source::{Files as _, is_changed};
 
-use crate::disk::SuiteFiles;
+use crate::disk::{SuiteFiles, is_executable};
 use crate::workspace::files_of_hook;
 
 use super::connected_target::ConnectedTarget;
@@ -32,7 +32,11 @@ fn is_code(path: &Utf8Path) -> bool {
         "bash", "cjs", "cts", "exe", "jar", "js", "lua", "mjs", "mts", "php", "pl", "py", "rb",
         "sh", "ts",
     ];
-    path.extension().is_none_or(|extension| SCRIPTS.contains(&extension))
+    match path.extension() {
+        Some(extension) => SCRIPTS.contains(&extension),
+        // Most are what an agent writes: `>> log`.
+        None => is_executable(path),
+    }
 }
 
 /// Remembers the programs before an agent can change them.

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use evalrig_core::source::Reach;
 
-use crate::disk::open_regular;
+use crate::disk::{is_executable, open_regular};
 
 use super::ProgramStart;
 
@@ -127,17 +127,6 @@ impl PathFinder<'_> {
             .map(|directory| Utf8Path::new(directory).join(program))
             .find(|path| is_executable(path))
     }
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Utf8Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Utf8Path) -> bool {
-    path.is_file()
 }
 
 /// The program in the first line of a script.
