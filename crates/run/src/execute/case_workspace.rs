@@ -176,8 +176,7 @@ impl<'a> AttemptWorkspaces<'a> {
 
     /// Clears away the workspace of an attempt that is repeated.
     async fn abandon(&self, workspace: CaseWorkspace) {
-        let warning =
-            run_teardown(&workspace, self.confinement, self.programs, self.hidden).await;
+        let warning = run_teardown(&workspace, self.confinement, self.programs, self.hidden).await;
         locked(&self.warnings).extend(warning);
         workspace.remove().await;
     }
@@ -302,8 +301,7 @@ impl CaseWork<'_> {
         chain: &ChainState,
     ) -> Option<Utf8PathBuf> {
         let hidden = &self.job.options.hidden;
-        let warning =
-            run_teardown(&workspace, confinement, self.loaded_programs(), hidden).await;
+        let warning = run_teardown(&workspace, confinement, self.loaded_programs(), hidden).await;
         if let Some(warning) = warning {
             self.warn(&warning);
         }

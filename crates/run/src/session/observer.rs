@@ -151,9 +151,10 @@ impl RunObserver {
         if !self.gaps.is_empty() {
             self.exit.add_incomplete();
         }
-        let is_gated = self.baseline.as_ref().map_or(self.gated_arms.is_some(), |one| one.is_gated);
+        let gate_of_baseline = self.baseline.as_ref().map(|one| one.is_gated);
         let compared = self.compare(ended, notify);
         let gated_arms = if is_compared(ended) { self.gated_arms() } else { Vec::new() };
+        let is_gated = gate_of_baseline.unwrap_or(!gated_arms.is_empty());
         let is_incomplete = !self.gaps.is_empty();
         let gates = compared.iter().filter(|_| is_gated).map(|one| &one.comparison);
         let gates = gates.chain(gated_arms.iter().map(|arm| &arm.comparison));

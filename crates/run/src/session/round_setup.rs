@@ -203,7 +203,7 @@ pub(super) fn check_arms(spec: &RunSpec, suites: &[&SuiteJob]) -> Result<(), Ses
         return Ok(());
     }
     let option = match &spec.arms {
-        rule if rule.is_gated => "--gate",
+        rule if rule.needs_arms => "--gate",
         rule if rule.has_margin => "--margin",
         _ => return Ok(()),
     };

@@ -7,9 +7,9 @@ use evalrig_core::secrets::Secrets;
 
 use crate::cache::AnswerCache;
 use crate::descriptor::{DescriptorBudget, raise_limit};
-use crate::execute::{FailFast, Job, RoundGate, RunOptions, TreeDigests};
+use crate::execute::{FailFast, Job, RoundGate, RunOptions, TreeDigests, UngradedAnswer};
 use crate::report::RunLogNews;
-use crate::results::Gaps;
+use crate::results::{CaseKey, Gaps};
 use crate::runlog::{RunLogRecorder, Store};
 use crate::workspace::Workspaces;
 
@@ -65,13 +65,7 @@ pub(super) fn run_suites(
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let run_log = run_log_news(spec, &suites);
     let roots = suites.iter().map(|suite| suite.job.root.clone()).collect();
-    let mut answered = HashMap::new();
-    for suite in &mut suites {
-        suite.remove_finished(&mut answered);
-        if spec.cache {
-            suite.job.skill = skill_digest(&suite.job);
-        }
-    }
+    let answered = remove_finished(spec, &mut suites);
     if spec.handle_signals {
         raise_limit();
     }
@@ -154,6 +148,21 @@ pub(super) fn run_suites(
     }
     let ended = EndedRun { end, planned, is_regrade, run_log };
     Ok(finish_run(spec, &ended, observer, files, notify))
+}
+
+/// Leaves out finished cases; returns the answers that are still to be graded.
+fn remove_finished(
+    spec: &RunSpec,
+    suites: &mut [ResumableSuite],
+) -> HashMap<CaseKey, UngradedAnswer> {
+    let mut answered = HashMap::new();
+    for suite in suites {
+        suite.remove_finished(&mut answered);
+        if spec.cache {
+            suite.job.skill = skill_digest(&suite.job);
+        }
+    }
+    answered
 }
 
 /// Prepares the cases for the server, unless they are there already. The run has the name that it has there.

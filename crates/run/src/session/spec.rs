@@ -196,11 +196,20 @@ pub struct ArmComparisonSpec {
     pub measure: Measure,
     /// Whether the exit code is based on the comparisons alone.
     pub is_gated: bool,
+    /// Whether the gate was asked for, and not only configured. Then it is an error if there is nothing
+    /// to compare with.
+    pub needs_arms: bool,
 }
 
 impl Default for ArmComparisonSpec {
     fn default() -> Self {
-        Self { margin: DEFAULT_MARGIN, has_margin: false, measure: Measure::Rate, is_gated: false }
+        Self {
+            margin: DEFAULT_MARGIN,
+            has_margin: false,
+            measure: Measure::Rate,
+            is_gated: false,
+            needs_arms: false,
+        }
     }
 }
 

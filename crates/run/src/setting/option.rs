@@ -196,10 +196,10 @@ mod tests {
     fn every_fault_of_a_target_is_reported() {
         let found = faults("provider: cli, cwd: 3, env: [x], stdin: yes, ok_exit_codes: [0, 256]");
         let expected = [
+            "`stdin` cannot be `yes`",
             "`cli` needs `command`",
             "`cwd` takes a string, found a number",
             "`env` takes a mapping of strings, found a list",
-            "`stdin` cannot be `yes`",
             "`ok_exit_codes` takes an integer from 0 to 255, found 256",
         ];
         assert_eq!(found, expected);

@@ -227,6 +227,7 @@ pub(super) fn arms(args: &Against, is_gated: bool) -> ArmComparisonSpec {
         has_margin: rerun::is_typed("--margin"),
         measure: measure(args.measure),
         is_gated,
+        needs_arms: rerun::is_typed("--gate"),
     }
 }
 
