@@ -2310,7 +2310,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__run)
-            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --keep-workspaces --filter --tag --trials --rounds --futility --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --queue --detach --attach --replicas --lease --queue-patience --queue-creds --queue-ca --insecure --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
+            opts="-t -f -n -j -o -q -v -h --target --arm --baseline-arm --reuse-arm --sandbox --keep-workspaces --filter --tag --trials --rounds --futility --workers --failed --resume --dry-run --watch --cache --view --no-open --report --output --force --no-messages --messages --store --record --no-record --keep-runs --sample --shard --seed --timeout --retries --max-errors --fail-fast --budget-usd --queue --detach --attach --replicas --lease --queue-patience --queue-include --queue-creds --queue-ca --insecure --judge --skip-judges --judge-criteria --pass --borderline --allow-borderline --pass-trials --baseline --baseline-runs --margin --measure --gate --targets --root --allow-outside-root --env-file --no-env-file --profile --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2457,6 +2457,10 @@ _evalrig() {
                     return 0
                     ;;
                 --queue-patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --queue-include)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2724,7 +2728,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__worker)
-            opts="-j -q -v -h --queue --workers --name --cache --health --env-file --replicas --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
+            opts="-j -q -v -h --queue --workers --name --cache --health --until-idle --env-file --replicas --queue-creds --queue-ca --insecure --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2751,6 +2755,10 @@ _evalrig() {
                     return 0
                     ;;
                 --health)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until-idle)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -127,10 +127,11 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l max-errors -d 'S
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l fail-fast -d 'Start no other case after the first one, or N, that did not pass; --resume runs the rest' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l budget-usd -d 'Stop when targets and judges have cost this much' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue -d 'Let `evalrig worker` processes run the cases, through these NATS servers' -r
-complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l attach -d 'Follow a run that is on the server, with its suites and options' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l attach -d 'Follow a run that is on the server, with its suites and options. Ctrl-C leaves it to go on' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l replicas -d 'Copies of everything on the server, for a cluster' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l lease -d 'How long a worker may be silent before its cases are given to another' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-patience -d 'How long a case waits for a worker that can run it' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-include -d 'Send this file or directory to workers too, such as modules that a script imports; repeatable' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l queue-ca -d 'Certificates, as PEM, that the server\'s must be signed with [default: those of the system]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand run" -l judge -d 'The target that judges, unless an assertion names another' -r
@@ -568,6 +569,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -s j -l workers 
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l name -d 'The name in rows and in the progress of runs [default: host name and process id]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l cache -d 'Where the files of runs are kept [default: the user\'s cache directory]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l health -d 'Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l until-idle -d 'End when there were no cases to run for so long [default: only when asked to]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l env-file -d 'Take variables from this file, besides the environment' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l replicas -d 'Copies of the lists that all runs share, for a cluster; counts for the first worker or run' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand worker" -l queue-creds -d 'A credentials file of NATS [default: NATS_USER and NATS_PASSWORD]' -r
