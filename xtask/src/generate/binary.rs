@@ -62,7 +62,7 @@ pub(super) fn files(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
     for (shell, name) in SHELLS {
         files.push(Generated {
             path: format!("completions/{name}").into(),
-            text: evalrig.run(&["completions", shell])?,
+            content: evalrig.run(&["completions", shell])?.into(),
         });
     }
     Ok(files)
@@ -87,7 +87,8 @@ fn command_line(evalrig: &Evalrig, man_pages: &[Generated]) -> Result<Generated,
         let title = words.join(" ");
         page += &format!("## {title}\n\n```text\n{}\n```\n\n", help.join("\n").trim_end());
     }
-    Ok(Generated { path: "docs/reference/cli.md".into(), text: page.trim_end().to_owned() + "\n" })
+    let content = (page.trim_end().to_owned() + "\n").into();
+    Ok(Generated { path: "docs/reference/cli.md".into(), content })
 }
 
 fn man_pages(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
@@ -99,7 +100,7 @@ fn man_pages(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
         let entry = entry.map_err(|error| error.to_string())?;
         pages.push(Generated {
             path: format!("man/{}", entry.file_name()).into(),
-            text: fs::read_to_string(entry.path()).map_err(|error| error.to_string())?,
+            content: fs::read(entry.path()).map_err(|error| error.to_string())?,
         });
     }
     pages.sort_by(|a, b| a.path.cmp(&b.path));

@@ -2,6 +2,7 @@
 //! is out of date.
 
 mod binary;
+mod prices;
 mod reference;
 mod schema;
 
@@ -21,13 +22,14 @@ const OWN: &[&str] = &["completions", "man"];
 pub struct Generated {
     /// From the directory of the workspace.
     pub path: Utf8PathBuf,
-    pub text: String,
+    pub content: Vec<u8>,
 }
 
 /// Everything that is generated.
 pub fn all(evalrig: &Evalrig) -> Result<Vec<Generated>, String> {
     let mut files = schema::files();
     files.extend(reference::files());
+    files.push(prices::file()?);
     files.extend(binary::files(evalrig)?);
     Ok(files)
 }
@@ -42,7 +44,7 @@ pub fn bless(workspace: &Utf8Path, files: &[Generated]) -> io::Result<usize> {
         match files.iter().find(|file| file.path == *path) {
             Some(file) => {
                 create_directory_of(inside, Access::Shared)?;
-                replace(inside, file.text.as_bytes(), Access::Shared, Durability::Contents)?;
+                replace(inside, &file.content, Access::Shared, Durability::Contents)?;
             }
             None => remove_file(inside)?,
         }
@@ -55,8 +57,8 @@ pub fn stale(workspace: &Utf8Path, files: &[Generated]) -> Vec<Utf8PathBuf> {
     let differing = files
         .iter()
         .filter(|file| {
-            let found = fs::read_to_string(workspace.join(&file.path));
-            found.ok().as_deref() != Some(file.text.as_str())
+            let found = fs::read(workspace.join(&file.path));
+            found.ok().as_ref() != Some(&file.content)
         })
         .map(|file| file.path.clone());
     let left_over = OWN
@@ -91,7 +93,7 @@ mod tests {
     fn stale_files_are_named_and_blessing_makes_them_fresh() {
         let directory = tempfile::tempdir().unwrap();
         let workspace = Utf8Path::from_path(directory.path()).unwrap();
-        let file = |path: &str| Generated { path: path.into(), text: "new\n".to_owned() };
+        let file = |path: &str| Generated { path: path.into(), content: "new\n".into() };
         let files = [file("man/a.1"), file("schema/b.json")];
         for (path, text) in [("man/a.1", "old\n"), ("man/gone.1", "")] {
             fs::create_dir_all(workspace.join("man")).unwrap();
@@ -114,7 +116,7 @@ mod tests {
         std::os::unix::fs::symlink(&target, workspace.join("schema/a.json")).unwrap();
         std::os::unix::fs::symlink(outside.path(), workspace.join("docs")).unwrap();
         for path in ["schema/a.json", "docs/a.json", "docs/new/b.md"] {
-            let files = [Generated { path: path.into(), text: "new\n".to_owned() }];
+            let files = [Generated { path: path.into(), content: "new\n".into() }];
             assert!(bless(workspace, &files).is_err(), "{path}");
         }
         assert_eq!(fs::read_to_string(&target).unwrap(), "mine\n");

@@ -48,7 +48,7 @@ pub(super) fn files() -> Vec<Generated> {
     .into_iter()
     .map(|(name, text)| Generated {
         path: format!("docs/reference/{name}.md").into(),
-        text: text.trim_end().to_owned() + "\n",
+        content: (text.trim_end().to_owned() + "\n").into(),
     })
     .collect()
 }

@@ -20,6 +20,6 @@ pub(super) fn files() -> Vec<Generated> {
 fn file(name: &str, schema: &Value) -> Generated {
     Generated {
         path: format!("schema/{name}").into(),
-        text: schema.to_json(JsonStyle::Pretty) + "\n",
+        content: (schema.to_json(JsonStyle::Pretty) + "\n").into(),
     }
 }

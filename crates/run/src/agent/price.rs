@@ -1,10 +1,11 @@
 //! Prices of tokens. An unknown price is `None`, never zero.
 
-use std::sync::Once;
+use std::sync::{LazyLock, Once};
 
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::Tokens;
 use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use reqwest::Url;
 
 use crate::setting::Price;
@@ -13,6 +14,18 @@ use super::http::is_loopback;
 use crate::setting::ConnectContext;
 
 const MILLION: f64 = 1e6;
+
+/// The table of `genai-prices`, which `cargo xtask bless` takes from the crate.
+const DEFLATED_TABLE: &[u8] = include_bytes!("prices.json.deflate");
+
+/// Far above the size of the table.
+const MAX_TABLE_SIZE: usize = 16 << 20;
+
+static TABLE: LazyLock<Calculator> = LazyLock::new(|| {
+    let json = decompress_to_vec_with_limit(DEFLATED_TABLE, MAX_TABLE_SIZE);
+    Calculator::from_json(json.expect("bless deflates the table"))
+        .expect("the crate can read its table")
+});
 
 /// `price` of a target, in USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +128,7 @@ pub(crate) fn preload_table(rates: Option<&Rates>, prices: &PriceSource) {
         // If no thread can be started, the table is loaded with the first price.
         BEGUN.call_once(|| {
             let thread = std::thread::Builder::new().name("prices".to_owned());
-            let _ = thread.spawn(Calculator::bundled);
+            let _ = thread.spawn(|| LazyLock::force(&TABLE));
         });
     }
 }
@@ -139,7 +152,7 @@ fn listed(prices: &PriceSource, model: &str, used: BilledTokens) -> Option<f64> 
         PriceSource::At(address) => request.with_provider_api_url(address),
         PriceSource::Here => return None,
     };
-    let total = Calculator::bundled().calculate(&request).ok()?.total_price;
+    let total = TABLE.calculate(&request).ok()?.total_price;
     // Entries without prices give zero.
     (total > 0.0 && total.is_finite()).then_some(total)
 }
