@@ -1,5 +1,5 @@
 //! A panic is a bug in evalrig: it is reported, and ends the process and all programs that it runs. Only
-//! the language server goes on.
+//! the language server goes on, in builds that unwind; the released binary does not, and editors start it again.
 
 use std::panic;
 use std::process::exit;
@@ -27,7 +27,7 @@ static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
 pub fn end_programs_on_panic() {
     let show = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if IS_CAUGHT.load(Ordering::SeqCst) {
+        if cfg!(panic = "unwind") && IS_CAUGHT.load(Ordering::SeqCst) {
             show(info);
             print_message(REPORT);
             return;
