@@ -5,7 +5,7 @@
 //! What is on the server is named in `names`; messages are in `message`. Everything that comes from
 //! there is checked before it is used: hashes of the bundle, the key and the test of every row.
 //!
-//! This room knows no suites. The session gives it a job, and a [`BundleLoader`] that makes one from a
+//! This room knows no suites. The session gives it a job, and a `BundleLoader` that makes one from a
 //! bundle.
 
 mod address;

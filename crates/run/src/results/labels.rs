@@ -64,7 +64,7 @@ impl AnswerMark {
 }
 
 /// A line of the file as it is read, under old and new keys, and as pages have it. It is written as
-/// [`LabelLine`].
+/// `LabelLine`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerLabel {

@@ -30,7 +30,7 @@
 //! - A file is compared by what the file system says about it, including the time of its last change,
 //!   which no program can set; by its content if that differs or the clock is too coarse.
 //! - No call follows a link out of the workspace, whatever the agent puts there, or in its place: before
-//!   each use it must be the directory in its place ([`case_root`]).
+//!   each use it must be the directory in its place (`case_root`).
 //!
 //! Only Unix has workspaces: elsewhere [`Workspaces::create`] gives a fault.
 
