@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use support::nats::Nats;
+use support::nats::{Nats, calls, noting};
 use support::{LATEST, Project, Running, ids, wait_until};
 
 /// Does not greet two of twenty.
@@ -26,23 +26,6 @@ fn greeting(count: usize, more: &str) -> String {
         )
     };
     format!("name: greetings\ntests:\n{}", (0..count).map(test).collect::<String>())
-}
-
-/// A project whose agent notes its calls in `calls`.
-fn noting(suite: &str, agent: &str, more: &str) -> Project {
-    let project = Project::empty();
-    let calls = project.path("calls").display().to_string();
-    project.write("agent.sh", agent);
-    project.write("EVAL.yaml", suite);
-    let targets = format!(
-        "targets: [{{name: default, provider: cli, command: [sh, ./agent.sh], env: {{CALLS: '{calls}'}}{more}}}]\n"
-    );
-    project.write(".evalrig/targets.yaml", &targets);
-    project
-}
-
-fn calls(project: &Project) -> Vec<String> {
-    if project.has("calls") { project.lines("calls") } else { Vec::new() }
 }
 
 fn status(nats: &Nats) -> Value {

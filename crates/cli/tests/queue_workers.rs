@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 
-use support::nats::{Nats, Worker, comparable, queued_run};
+use support::nats::{Nats, Worker, calls, comparable, noting, queued_run};
 use support::{LATEST, Project, ids, wait_until};
 
 /// Notes every call, and answers when there is a file for its test.
@@ -23,23 +23,6 @@ fn suite(tests: &[&str]) -> String {
     format!("name: s\ntests:\n{}", lines.collect::<String>())
 }
 
-/// A project whose agent notes its calls in `calls`; `more` are options of its target.
-fn noting(suite: &str, more: &str) -> Project {
-    let project = Project::empty();
-    let calls = project.path("calls").display().to_string();
-    project.write("agent.sh", AGENT);
-    project.write("EVAL.yaml", suite);
-    let targets = format!(
-        "targets: [{{name: default, provider: cli, command: [sh, ./agent.sh], env: {{CALLS: '{calls}'}}{more}}}]\n"
-    );
-    project.write(".evalrig/targets.yaml", &targets);
-    project
-}
-
-fn calls(project: &Project) -> Vec<String> {
-    if project.has("calls") { project.lines("calls") } else { Vec::new() }
-}
-
 #[test]
 fn workers_that_share_a_cache_run_one_run_together() {
     let Some(nats) = Nats::start() else { return };
@@ -47,7 +30,7 @@ fn workers_that_share_a_cache_run_one_run_together() {
     let cache_path = cache.path().display().to_string();
     let worker = |name| nats.worker_with_cache(&cache_path, &["--name", name, "--workers", "1"]);
     let (mut first, mut second) = (worker("first"), worker("second"));
-    let project = noting(&suite(&["a", "b"]), "");
+    let project = noting(&suite(&["a", "b"]), AGENT, "");
     let coordinator = nats.start_run(&project, &[]);
     wait_until("a call of each worker", || calls(&project).len() == 2);
     project.write("calls.all", "");
@@ -67,7 +50,7 @@ fn workers_that_share_a_cache_run_one_run_together() {
 fn a_case_that_a_draining_worker_runs_is_not_given_up() {
     let Some(nats) = Nats::start() else { return };
     let tests = "  - {id: a, criteria: x, input: Hi, assert: [{type: contains, value: Hello}]}\n  - {id: b, criteria: x, input: Hi, execution: {target: other}, assert: [{type: contains, value: Hello}]}\n  - {id: c, criteria: x, input: Hi, execution: {target: other}, assert: [{type: contains, value: Hello}]}\n";
-    let project = noting(&format!("name: s\ntests:\n{tests}"), "");
+    let project = noting(&format!("name: s\ntests:\n{tests}"), AGENT, "");
     let calls_path = project.path("calls").display().to_string();
     let target = |name: &str, variable: &str| {
         format!(
@@ -106,7 +89,7 @@ fn a_worker_that_drains_gives_back_cases_that_wait_for_the_rate() {
     let Some(nats) = Nats::start() else { return };
     let tests: Vec<String> = (0..30).map(|number| format!("t{number}")).collect();
     let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
-    let project = noting(&suite(&tests), ", rate: {requests_per_minute: 60}");
+    let project = noting(&suite(&tests), AGENT, ", rate: {requests_per_minute: 60}");
     project.write("calls.all", "");
     let mut worker = nats.worker(&["--workers", "30"]);
     worker.wait_for("waiting for runs");
@@ -154,7 +137,7 @@ fn a_worker_says_that_its_login_is_refused_now() {
 fn a_server_that_comes_back_during_a_run_loses_nothing() {
     let Some(mut nats) = Nats::start() else { return };
     let tests = ["a", "b", "c", "d", "e", "f"];
-    let project = noting(&suite(&tests), "");
+    let project = noting(&suite(&tests), AGENT, "");
     let mut worker = nats.worker(&["--workers", "2"]);
     worker.wait_for("waiting for runs");
     let mut coordinator = nats.start_run(&project, &["--lease", "60s"]);
@@ -179,7 +162,7 @@ fn a_server_that_comes_back_during_a_run_loses_nothing() {
 fn checks_whose_program_is_missing_are_left_to_others() {
     let Some(nats) = Nats::start() else { return };
     let checks = "  - {id: a, criteria: x, input: Hi, assert: [{type: contains, value: Hello}]}\n  - {id: b, criteria: x, input: Hi, assert: [{type: code-judge, script: [no-such-program-here, ./judge.py]}]}\n";
-    let project = noting(&format!("name: s\ntests:\n{checks}"), "");
+    let project = noting(&format!("name: s\ntests:\n{checks}"), AGENT, "");
     project.write("judge.py", "");
     project.write("calls.all", "");
     let mut worker = nats.worker(&[]);
@@ -198,7 +181,7 @@ fn checks_whose_program_is_missing_are_left_to_others() {
 #[test]
 fn a_worker_ends_when_it_was_idle_for_long_enough() {
     let Some(nats) = Nats::start() else { return };
-    let project = noting(&suite(&["a", "b"]), "");
+    let project = noting(&suite(&["a", "b"]), AGENT, "");
     nats.run(&project, &["--detach"]).exits(0);
     let run = queued_run(&nats);
     let worker = nats.worker(&["--workers", "1", "--until-idle", "2s"]);

@@ -392,3 +392,22 @@ pub fn http_get(address: &str, path: &str) -> String {
     stream.write_all(request.as_bytes()).expect("sent");
     std::io::read_to_string(stream).expect("an answer")
 }
+
+/// A project whose agent, a script of a shell, notes its calls in the file `CALLS`; `more` are options of its
+/// target.
+pub fn noting(suite: &str, agent: &str, more: &str) -> Project {
+    let project = Project::empty();
+    let calls = project.path("calls").display().to_string();
+    project.write("agent.sh", agent);
+    project.write("EVAL.yaml", suite);
+    let targets = format!(
+        "targets: [{{name: default, provider: cli, command: [sh, ./agent.sh], env: {{CALLS: '{calls}'}}{more}}}]\n"
+    );
+    project.write(".evalrig/targets.yaml", &targets);
+    project
+}
+
+/// What the agent of [`noting`] has noted.
+pub fn calls(project: &Project) -> Vec<String> {
+    if project.has("calls") { project.lines("calls") } else { Vec::new() }
+}

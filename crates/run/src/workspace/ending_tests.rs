@@ -10,19 +10,7 @@ use evalrig_core::model::{
 };
 
 use super::CaseWorkspace;
-use super::testing::{TestRun, names, write};
-
-fn command(line: &str) -> CommandQuestion {
-    CommandQuestion {
-        command: HookCommand::Shell(line.to_owned()),
-        cwd: None,
-        overlay: None,
-        overlay_files: Vec::new(),
-        overlay_others: Vec::new(),
-        timeout_seconds: 60,
-        collect: None,
-    }
-}
+use super::testing::{TestRun, command, names, write};
 
 async fn run_command(case: &CaseWorkspace, question: &CommandQuestion) -> CommandAnswer {
     match case.run_command(question, None).await {

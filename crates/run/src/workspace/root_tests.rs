@@ -6,25 +6,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{
-    Answer, CommandQuestion, FaultKind, HookCommand, Workspace, WorkspaceFiles,
-};
+use evalrig_core::model::{Answer, CommandQuestion, FaultKind, Workspace, WorkspaceFiles};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
 
 use super::CaseWorkspace;
-use super::testing::{TestRun, mode, names, set_mode, write};
-
-fn command(line: &str) -> CommandQuestion {
-    CommandQuestion {
-        command: HookCommand::Shell(line.to_owned()),
-        cwd: None,
-        overlay: None,
-        overlay_files: Vec::new(),
-        overlay_others: Vec::new(),
-        timeout_seconds: 60,
-        collect: None,
-    }
-}
+use super::testing::{TestRun, command, mode, names, set_mode, write};
 
 async fn output(case: &CaseWorkspace, line: &str) -> String {
     match case.run_command(&command(line), None).await {
@@ -78,7 +64,7 @@ async fn a_workspace_that_was_made_anew_is_compared() {
     assert_eq!((changes.created, changes.deleted), (vec!["c".to_owned()], vec!["b".to_owned()]));
 }
 
-/// Somebody else's files, and what they are afterwards.
+/// Files outside the workspace, and what they are afterwards.
 struct Outside(Utf8PathBuf);
 
 impl Outside {

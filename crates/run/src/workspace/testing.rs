@@ -5,10 +5,25 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use evalrig_core::model::{Fault, FileChanges, Hook, HookCommand, Workspace, WorkspaceFiles};
+use evalrig_core::model::{
+    CommandQuestion, Fault, FileChanges, Hook, HookCommand, Workspace, WorkspaceFiles,
+};
 use serde_json::Value;
 
 use super::{CaseFacts, CaseWorkspace, Workspaces};
+
+/// A check with `command`.
+pub(super) fn command(line: &str) -> CommandQuestion {
+    CommandQuestion {
+        command: HookCommand::Shell(line.to_owned()),
+        cwd: None,
+        overlay: None,
+        overlay_files: Vec::new(),
+        overlay_others: Vec::new(),
+        timeout_seconds: 60,
+        collect: None,
+    }
+}
 
 /// A suite with a template, and the scratch directory of a run.
 pub(super) struct TestRun {

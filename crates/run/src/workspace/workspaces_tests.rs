@@ -10,23 +10,11 @@ use evalrig_core::model::{
 };
 use serde_json::{Value, json};
 
-use super::testing::{TestRun, mode, names, set_mode, write};
+use super::testing::{TestRun, command, mode, names, set_mode, write};
 use super::{CaseFacts, CaseWorkspace};
 
 fn read(case: &CaseWorkspace, path: &str) -> String {
     fs::read_to_string(case.path().join(path)).unwrap()
-}
-
-fn command(line: &str) -> CommandQuestion {
-    CommandQuestion {
-        command: HookCommand::Shell(line.to_owned()),
-        cwd: None,
-        overlay: None,
-        overlay_files: Vec::new(),
-        overlay_others: Vec::new(),
-        timeout_seconds: 60,
-        collect: None,
-    }
 }
 
 async fn run_command(case: &CaseWorkspace, question: &CommandQuestion) -> CommandAnswer {
