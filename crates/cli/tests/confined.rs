@@ -439,7 +439,7 @@ fn a_run_removes_the_containers_of_one_that_was_killed() {
     support::wait_until("a container", || containers().len() == 1);
     running.kill();
     let left = containers();
-    assert_eq!(left.len(), 1, "nobody has removed it");
+    assert_eq!(left.len(), 1, "the container is still there");
     fs::remove_file(project.path("calls.slow")).unwrap();
     support::Ran::of(start()).exits(0);
     assert!(project.lines("calls").contains(&format!("rm --force {}", left[0])));

@@ -315,7 +315,7 @@ fn the_last_answer_of_a_conversation_is_expected_and_not_sent() {
     assert_eq!(found[0].0, "user");
     assert!(found[0].1.contains("A machine"), "{found:?}");
     assert_eq!(found[1], ("user assistant user".to_owned(), "null".to_owned()));
-    // The label is what is wanted: the answer is part of what is labelled.
+    // The label is the expected output: the answer is part of what is labelled.
     let found = convert("chat,expected_output=label");
     assert_eq!(found[2].0, "user assistant");
     assert!(found[2].1.contains("polite"), "{found:?}");

@@ -49,8 +49,8 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
     read_rows(importer, file, rows, &reader, |_, test, _| take_last_answer(test))
 }
 
-/// A conversation that ends with the assistant has the answer that is wanted, unless another key has it. It is
-/// not sent.
+/// Takes the expected output from a conversation that ends with the assistant, unless another key has it, so
+/// that it is not sent.
 fn take_last_answer(test: &mut TestDraft) {
     let Value::List(messages) = &mut test.input else { return };
     let role = |message: &Value| Some(message.as_map()?.get("role")?.as_str()?.to_owned());
