@@ -35,9 +35,8 @@ mod linux {
     use super::{VARIABLE, value_for};
     use crate::agent::watchdog::WATCHDOG_NAME;
 
-    /// A descriptor that programs inherit, to be held until the program has started. Another program that starts meanwhile inherits it too,
-    /// so a process may have the marks of several programs. None where descriptors are used up: the
-    /// variable is still there.
+    /// A descriptor that programs inherit, to be held until the program has started. Whatever starts
+    /// meanwhile inherits it too. None where descriptors are used up: the variable is still there.
     pub(in super::super) fn open_mark(number: u64) -> Option<OwnedFd> {
         // The name of a memory file can be read from outside, and nothing can be written to a sealed one.
         let name = format!("{VARIABLE}={}", value_for(number));
@@ -105,12 +104,12 @@ mod linux {
 
         #[test]
         fn a_program_with_an_empty_environment_has_its_mark() {
-            let mark = open_mark(7).unwrap();
+            let mark = open_mark(u64::MAX).unwrap();
             let mut sleep = Command::new("/bin/sleep");
             let mut sleep = sleep.arg("60").env_clear().stdin(Stdio::null()).spawn().unwrap();
             drop(mark);
             // Programs that other tests start meanwhile may leave their marks, too.
-            assert!(program_numbers(sleep.id(), &TOKEN).contains(&7));
+            assert!(program_numbers(sleep.id(), &TOKEN).contains(&u64::MAX));
             assert_eq!(program_numbers(sleep.id(), "another"), [0; 0]);
             sleep.kill().unwrap();
             sleep.wait().unwrap();
@@ -119,7 +118,7 @@ mod linux {
 
         #[test]
         fn a_mark_cannot_be_written_to() {
-            let mark = open_mark(8).unwrap();
+            let mark = open_mark(u64::MAX - 1).unwrap();
             assert!(rustix::io::write(&mark, b"x").is_err());
         }
     }

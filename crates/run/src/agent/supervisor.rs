@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, RwLock};
+use std::sync::Mutex;
 
 use tokio::process::{Child, Command};
 
@@ -21,9 +21,9 @@ use super::{orphan, program_mark, watchdog};
 /// Process ids of running programs, by their number.
 static RUNNING: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
 
-/// Held for reading while a program starts, until it is in `RUNNING`. Held for writing while orphans
-/// are reaped, so that no program is mistaken for an orphan.
-static STARTING: RwLock<()> = RwLock::new(());
+/// Held while a program starts, until it is in `RUNNING`, so that no other program inherits its mark. Held
+/// also while orphans are reaped, so that no program is mistaken for an orphan.
+static STARTING: Mutex<()> = Mutex::new(());
 
 /// A program from its start until it was waited for. Dropping it kills its process group.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl RunningProgram {
         command.env(program_mark::VARIABLE, program_mark::value_for(number));
         #[cfg(unix)]
         command.process_group(0);
-        let starting = STARTING.read();
+        let starting = locked(&STARTING);
         watchdog::ensure();
         let mark = program_mark::open_mark(number);
         let child = command.spawn()?;
@@ -91,7 +91,7 @@ pub(super) fn nothing_runs() -> bool {
 
 /// Runs while no program starts.
 pub(super) fn between_starts<T>(work: impl FnOnce() -> T) -> T {
-    let _guard = STARTING.write();
+    let _guard = locked(&STARTING);
     work()
 }
 
@@ -123,5 +123,37 @@ fn kill_all_groups() {
         for id in running.values() {
             ProcessGroup::of(*id).kill();
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::thread;
+
+    use super::super::program_mark::{TOKEN, program_numbers};
+    use super::*;
+
+    /// A second mark would tie what a program leaves behind to a program that still runs.
+    #[test]
+    fn programs_that_start_at_the_same_time_have_one_mark_each() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let start = || {
+            let _entered = runtime.enter();
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", "exec env -i sleep 60"]).kill_on_drop(true);
+            let (child, program) = RunningProgram::start(&mut command).unwrap();
+            let path = format!("/proc/{}/cmdline", child.id().unwrap());
+            while !std::fs::read(&path).unwrap().starts_with(b"sleep") {
+                thread::yield_now();
+            }
+            let numbers = program_numbers(child.id().unwrap(), &TOKEN);
+            let programs: Vec<_> = numbers.into_iter().filter(|one| *one < u64::MAX / 2).collect();
+            assert_eq!(programs, [program.number]);
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20).for_each(|_| start()));
+            }
+        });
     }
 }
