@@ -146,7 +146,7 @@ impl ComparedField {
             return Ok(None);
         };
         // Reading refuses such suites, but a caller may grade without reading.
-        let expected = self.matching.parse_expected(value).map_err(|mismatch| {
+        let expected = self.matching.parse_expected(value, &mut 0).map_err(|mismatch| {
             Fault::not_measured(&format!("{}: {}", self.path.text(), mismatch.reason()))
         })?;
         Ok(Some(Cow::Owned(expected)))
@@ -219,7 +219,10 @@ fn read_expected(
     matching: &FieldMatch,
 ) -> ReadResult<ExpectedValue> {
     let value = options.reader.value("expected", entry.value);
-    matching.parse_expected(&value).map_err(|mismatch| {
+    let patterns = &mut options.reader.patterns;
+    let parsed = matching.parse_expected(&value, patterns.compilable());
+    let fitting = parsed.and_then(|expected| expected.within(patterns));
+    fitting.map_err(|mismatch| {
         let span = match (&mismatch, value.as_str()) {
             (ValueMismatch::Pattern(error), Some(text)) => {
                 span_in(entry.value, text, error.at.clone())

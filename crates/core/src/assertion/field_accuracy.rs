@@ -7,7 +7,7 @@ use crate::model::{
     Check, CommonOptions, Expected, Fault, GradingContext, JsonStyle, Map, Marks, Score,
     SearchTime, Step, TestView, Value,
 };
-use crate::reader::{Options, ReadResult};
+use crate::reader::{Options, PatternBudget, ReadResult};
 use crate::source::Span;
 use crate::syntax::fields::{Field, Shape, shorten};
 use crate::syntax::json_value;
@@ -19,6 +19,9 @@ use super::finding::FindingList;
 use super::kind::{AssertionKind, EntryContext};
 use super::output_json::anywhere;
 use super::subject::FILE;
+
+/// How much of the patterns in the `expected_output` of a test is compiled while the suite is read.
+const COMPILED_FOR_TEST: u64 = 1024 * 1024;
 
 declare_codes! {
     MISSING_EXPECTED = "missing-expected", Blocking, Assertion, r#"A field-accuracy has nothing to compare: no field has an expected value, neither here nor in the
@@ -209,14 +212,16 @@ impl Check for FieldAccuracy {
             return Vec::new();
         }
         let reference = test.expected_output.and_then(reference);
-        let mut faults = Vec::new();
+        let (mut faults, mut patterns) = (Vec::new(), PatternBudget::default());
+        let mut to_compile = COMPILED_FOR_TEST;
         let mut compared =
             self.fields.iter().any(|field| field.expected.is_some() || field.is_required);
         for field in open {
             let value = reference.as_deref().and_then(|value| field.path.look_up(value));
             let Some(value) = value else { continue };
             compared = true;
-            if let Err(mismatch) = field.matching.parse_expected(value) {
+            let expected = field.matching.parse_expected(value, &mut to_compile);
+            if let Err(mismatch) = expected.and_then(|expected| expected.within(&mut patterns)) {
                 faults.push(mismatch_in(field, value, &mismatch, test.span));
             }
         }
@@ -313,6 +318,19 @@ mod tests {
             assert_eq!(found.hits, ["total: 1250.005"]);
             assert_eq!(found.misses, ["vendor: expected Acme, got ACME"]);
         }
+    }
+
+    /// The same limits as for `regex`: only parsing is done before the limit is known.
+    #[test]
+    fn patterns_of_one_test_are_limited_together() {
+        let field =
+            |at| format!("{{path: f{at}, match: regex, expected: '[\\p{{L}}\\p{{N}}]{{100}}'}}");
+        let fields: Vec<String> = (0..60).map(field).collect();
+        let found = read(&format!("- {{type: field-accuracy, fields: [{}]}}", fields.join(", ")));
+        let too_large = "`expected` does not fit `match: regex`: the patterns of this test take more \
+                         than 256 MiB of memory together";
+        assert_eq!(found.messages().last().copied(), Some(too_large));
+        assert!(found.messages().len() < 60, "the first ones fit");
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::model::{Fault, JsonStyle, Map, Number, SearchTime, Value};
+use crate::reader::PatternBudget;
 
 use super::date::{DateFormat, Moment};
 use super::equality::are_equal;
-use super::pattern::{Flags, InvalidPattern, Pattern};
+use super::pattern::{Flags, InvalidPattern, PATTERNS_TOO_LARGE, Pattern, SHORTER_PATTERNS};
 
 /// Rounding error that is always tolerated (spec 7.18).
 const ROUNDING: f64 = 1e-9;
@@ -47,6 +48,18 @@ pub(super) enum ParsedValue {
     Moment(Moment),
 }
 
+impl ExpectedValue {
+    /// Itself, if it is no pattern or one that fits in with the others of its test.
+    pub(super) fn within(self, patterns: &mut PatternBudget) -> Result<Self, ValueMismatch> {
+        match &self.parsed {
+            ParsedValue::Pattern(pattern) if !patterns.has_room(pattern.size()) => {
+                Err(ValueMismatch::PatternsTooLarge)
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
 /// Why a match cannot compare with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ValueMismatch {
@@ -54,6 +67,8 @@ pub(super) enum ValueMismatch {
     NotADate,
     NotAString,
     Pattern(InvalidPattern),
+    /// Together with the other patterns of the test.
+    PatternsTooLarge,
 }
 
 impl ValueMismatch {
@@ -64,6 +79,7 @@ impl ValueMismatch {
             Self::NotADate => "it is not a date".to_owned(),
             Self::NotAString => "a pattern is a string".to_owned(),
             Self::Pattern(fault) => format!("the pattern does not compile: {}", fault.reason),
+            Self::PatternsTooLarge => PATTERNS_TOO_LARGE.to_owned(),
         }
     }
 
@@ -73,6 +89,7 @@ impl ValueMismatch {
             Self::NotADate => "write it as 2025-01-15, or describe it in `formats`",
             Self::NotAString => "put quotes around it",
             Self::Pattern(_) => "correct the pattern",
+            Self::PatternsTooLarge => SHORTER_PATTERNS,
         }
     }
 }
@@ -91,14 +108,19 @@ impl FieldMatch {
         }
     }
 
-    pub(super) fn parse_expected(&self, value: &Value) -> Result<ExpectedValue, ValueMismatch> {
+    /// `to_compile` is what patterns of the backtracking engine may take for a check at once; behind it
+    /// they are compiled when they are used.
+    pub(super) fn parse_expected(
+        &self,
+        value: &Value,
+        to_compile: &mut u64,
+    ) -> Result<ExpectedValue, ValueMismatch> {
         let parsed = match self {
             Self::Exact | Self::Contains => ParsedValue::Plain,
             Self::Regex => {
                 let text = value.as_str().ok_or(ValueMismatch::NotAString)?;
-                let pattern =
-                    Pattern::new(text, Flags::default()).map_err(ValueMismatch::Pattern)?;
-                ParsedValue::Pattern(pattern)
+                let pattern = Pattern::new_within(to_compile, text, Flags::default());
+                ParsedValue::Pattern(pattern.map_err(ValueMismatch::Pattern)?)
             }
             Self::NumericTolerance { .. } => {
                 ParsedValue::Number(number_in(value).ok_or(ValueMismatch::NotANumber)?)
@@ -196,7 +218,7 @@ mod tests {
 
     fn accepts(matching: &FieldMatch, expected: &str, actual: &str) -> bool {
         let value = |text| json_value(text).unwrap();
-        let expected = matching.parse_expected(&value(expected)).unwrap();
+        let expected = matching.parse_expected(&value(expected), &mut 0).unwrap();
         matching.accepts(&expected, &value(actual), &SearchTime::of_one_search()).unwrap()
     }
 
@@ -309,12 +331,15 @@ mod tests {
     #[test]
     fn values_are_understood_as_their_match_needs_them() {
         let date = FieldMatch::Date { formats: vec![DateFormat::parse("DD/MM/YYYY").unwrap()] };
-        let a = date.parse_expected(&"05/03/2024".into()).unwrap().parsed;
-        assert_eq!(a, date.parse_expected(&"2024-03-05".into()).unwrap().parsed);
-        assert_eq!(a, date.parse_expected(&20_240_305_u64.into()).unwrap().parsed);
-        assert_eq!(date.parse_expected(&Value::Null), Err(ValueMismatch::NotADate));
-        assert_eq!(FieldMatch::Regex.parse_expected(&7_u64.into()), Err(ValueMismatch::NotAString));
-        assert!(FieldMatch::Regex.parse_expected(&"(".into()).is_err());
-        assert!(FieldMatch::Exact.parse_expected(&Value::Null).is_ok());
+        let a = date.parse_expected(&"05/03/2024".into(), &mut 0).unwrap().parsed;
+        assert_eq!(a, date.parse_expected(&"2024-03-05".into(), &mut 0).unwrap().parsed);
+        assert_eq!(a, date.parse_expected(&20_240_305_u64.into(), &mut 0).unwrap().parsed);
+        assert_eq!(date.parse_expected(&Value::Null, &mut 0), Err(ValueMismatch::NotADate));
+        assert_eq!(
+            FieldMatch::Regex.parse_expected(&7_u64.into(), &mut 0),
+            Err(ValueMismatch::NotAString)
+        );
+        assert!(FieldMatch::Regex.parse_expected(&"(".into(), &mut u64::MAX.clone()).is_err());
+        assert!(FieldMatch::Exact.parse_expected(&Value::Null, &mut 0).is_ok());
     }
 }

@@ -16,7 +16,7 @@ use crate::syntax::{lenient_json_value, unreadable};
 
 use super::backtracking::{self, Stopped};
 use super::excerpt::excerpt;
-use super::pattern::{EstimatedSize, Flags};
+use super::pattern::{EstimatedSize, Flags, PATTERNS_TOO_LARGE, SHORTER_PATTERNS};
 use super::schema_work::{MOST_VISITS, TooMuchWork, check_scalar, has_references, visits};
 
 declare_codes! {
@@ -197,8 +197,7 @@ fn check_content(
     let patterns = size_of_patterns(&json)?;
     let budget = &mut options.reader.patterns;
     if !budget.has_room(patterns.bytes) {
-        let message = "the patterns of this test take more than 256 MiB of memory together";
-        return Err(SchemaFault::new(message, "write shorter repetitions"));
+        return Err(SchemaFault::new(PATTERNS_TOO_LARGE, SHORTER_PATTERNS));
     }
     let size = patterns.bytes + SIZE_FACTOR * json.to_string().len() as u64;
     let left = budget.compilable();

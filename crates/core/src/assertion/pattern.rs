@@ -22,6 +22,12 @@ const SIZE_LIMIT: u64 = 32 * MIB;
 const BACKTRACKING_SIZE_LIMIT: u64 = 8 * MIB;
 const MIB: u64 = 1024 * 1024;
 
+/// What to say about a pattern that the limit of its test leaves no room for.
+pub(super) const PATTERNS_TOO_LARGE: &str =
+    "the patterns of this test take more than 256 MiB of memory together";
+pub(super) const SHORTER_PATTERNS: &str =
+    "write shorter repetitions, or `.` in place of large character classes";
+
 /// The letters of `flags`, without those that have no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Flags {

@@ -8,7 +8,7 @@ use crate::syntax::fields::{Field, INVALID_OPTION, Shape};
 
 use super::excerpt::excerpt;
 use super::kind::AssertionKind;
-use super::pattern::{Flags, Pattern};
+use super::pattern::{Flags, PATTERNS_TOO_LARGE, Pattern, SHORTER_PATTERNS};
 use super::place::{character_at, span_in};
 use super::subject::FILE;
 use super::text_value::read_text_value;
@@ -83,9 +83,8 @@ fn read(options: &mut Options<'_, '_, '_>) -> ReadResult<Box<dyn Check>> {
     let budget = options.reader.patterns.compilable();
     match Pattern::new_within(budget, text.as_str(), flags) {
         Ok(pattern) if !options.reader.patterns.has_room(pattern.size()) => {
-            let message = "the patterns of this test take more than 256 MiB of memory together";
-            let help = "write shorter repetitions, or `.` in place of large character classes";
-            Err(options.report(Diagnostic::new(&INVALID_REGEX, node.span(), message).help(help)))
+            let too_large = Diagnostic::new(&INVALID_REGEX, node.span(), PATTERNS_TOO_LARGE);
+            Err(options.report(too_large.help(SHORTER_PATTERNS)))
         }
         Ok(pattern) => Ok(Box::new(Regex { pattern })),
         Err(error) => {

@@ -23,6 +23,7 @@ pub use options::{Options, ReadResult, Reported, all_read};
 pub(crate) use path::INVALID_PATH;
 pub use path::{FileUse, Resolved};
 pub(crate) use path::{is_prompt_path, malformed as malformed_path};
+pub(crate) use pattern_budget::PatternBudget;
 pub use state::{ReadPolicy, Reader, TargetNames, World};
 pub use target::UNKNOWN_TARGET;
 pub(crate) use template::is_lone_reference;
