@@ -171,7 +171,8 @@ fn in_command(
             name,
             words: &words[at + 1..],
             is_command,
-            is_stdin_tainted: command.is_stdin_tainted || (at == 0 && command.inherits_prompt),
+            is_stdin_tainted: command.is_stdin_tainted
+                || (command.inherits_prompt && (at == 0 || hands_stdin_to_box(&words[..at]))),
             is_replacing: command.is_stdin_tainted
                 || words[..at].iter().any(|word| is_tainted(word)),
         };
@@ -180,6 +181,19 @@ fn in_command(
         }
     }
     None
+}
+
+/// `docker exec -i BOX` and others, before the program that runs inside.
+fn hands_stdin_to_box(words: &[&str]) -> bool {
+    const PROGRAMS: &[&str] = &["docker", "podman", "nerdctl", "kubectl", "oc", "lxc"];
+    let is_interactive = |word: &&str| {
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains('i'))
+            || matches!(*word, "--interactive" | "--stdin")
+    };
+    words.split_first().is_some_and(|(first, rest)| {
+        PROGRAMS.contains(&base_name(first)) && rest.iter().any(is_interactive)
+    })
 }
 
 /// Whether a program that only a variable names would run a value, if it is a shell: `"$SHELL" -c CODE`.

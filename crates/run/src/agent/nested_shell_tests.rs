@@ -438,6 +438,9 @@ fn what_runs_its_standard_input_is_refused() {
         "xargs -I% sh -c 'echo %'",
         "xargs env",
         "ssh host",
+        "docker exec -i box sh",
+        "docker run -i --rm image bash -l",
+        "kubectl exec -i pod -- sh",
         "make -f -",
         "parallel",
     ];
@@ -449,6 +452,7 @@ fn what_runs_its_standard_input_is_refused() {
         &["sh", "-c", "sh"],
         &["sh", "-c", "eval \"$(cat)\""],
         &["xargs", "-I%", "sh", "-c", "echo %"],
+        &["docker", "exec", "-i", "box", "sh"],
     ] {
         let found = nested_in_arguments(list.iter().copied(), GivenStdin::Prompt);
         assert!(found.is_some(), "{list:?}");
@@ -464,6 +468,8 @@ fn what_runs_its_standard_input_is_refused() {
         "python3 - <<EOF\nprint(1)\nEOF",
         "find . -name bash",
         "docker run -i --rm image agent",
+        "docker exec -i box sh agent.sh",
+        "docker exec box sh",
         "x=$(cat); agent \"$x\"",
         "cat > prompt.txt; agent prompt.txt",
         "f() { n=$1; echo $((n + 1)); }; f 2",
