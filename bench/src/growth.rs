@@ -127,6 +127,13 @@ pub static DIMENSIONS: &[Dimension] = &[
         &["grade", "r.jsonl", "--output", "g.jsonl", "--force"],
     ),
     after_run("stats, rows", 300, run_tests, RUN_TO_FILE, &["stats", "r.jsonl"]),
+    after_run(
+        "judge check, labels",
+        300,
+        labels,
+        RUN_TO_FILE,
+        &["judge", "check", "r.jsonl", "--labels", "labels.csv"],
+    ),
     after_run("mutate, rows", 60, run_tests, RUN_TO_FILE, &["mutate", "r.jsonl"]),
     command("log diff, runs", 300, store_runs, &["log", "diff", "say_hi"]),
     command("log show, runs", 500, store_runs, &["log", "show", "say_hi"]),
@@ -390,6 +397,27 @@ fn run_schema(directory: &Path, count: usize) -> Result<()> {
 fn run_tests(directory: &Path, count: usize) -> Result<()> {
     mock_target(directory)?;
     tests(directory, count)
+}
+
+/// Three people for each test, who do not always agree.
+fn labels(directory: &Path, count: usize) -> Result<()> {
+    let targets = r#"targets:
+  - {name: default, provider: mock, response: The answer is ready}
+  - {name: judge, provider: mock, response: '{"score": 1, "reasoning": "It is."}'}
+"#;
+    write(directory, ".evalrig/targets.yaml", targets)?;
+    let test = |at| {
+        format!(
+            "  - {{id: t{at}, criteria: Says ready, input: Are you ready?, assert: [{{type: llm-judge, prompt: Is it?, target: judge}}]}}\n"
+        )
+    };
+    suite(directory, &pieces(count, test))?;
+    let line = |at: usize| {
+        let (test, label) = (at / 3, if at.is_multiple_of(10) { "wrong" } else { "right" });
+        format!("growth,t{test},The answer is ready,{label},person {}\n", at % 3)
+    };
+    let lines = format!("suite,test,answer,label,who\n{}", pieces(3 * count, line));
+    write(directory, "labels.csv", lines)
 }
 
 fn run_patterns(directory: &Path, count: usize) -> Result<()> {
