@@ -11,6 +11,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -187,9 +188,14 @@ impl Generation {
     fn check_complete(&mut self) {
         self.check();
         assert_eq!(self.rows.len(), TESTS * TARGETS, "rows are missing");
-        let left: Vec<_> = fs::read_dir(self.project.scratch.path()).unwrap().collect();
+        let left = entries_below(self.project.scratch.path());
         assert!(left.is_empty(), "{left:?}");
     }
+}
+
+fn entries_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.flat_map(|entry| [vec![entry.path()], entries_below(&entry.path())].concat()).collect()
 }
 
 fn count(name: &str, default: usize) -> usize {

@@ -10,7 +10,9 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::SessionError;
-use crate::disk::{Access, OpenFile, create_new_directory, open_to_append, remove_tree, rename};
+use crate::disk::{
+    Access, OpenFile, create_new_directory, open_to_append, remove_directory, remove_tree, rename,
+};
 use crate::execute::SuiteJob;
 
 const PREFIX: &str = "evalrig-";
@@ -120,6 +122,7 @@ impl Drop for RunScratch {
 }
 
 /// The lock goes last: if this is interrupted, the next run still knows that the directory is a dead run's.
+/// What is left between the lock and the end is an empty directory.
 fn remove_run(directory: &Utf8Path) {
     for entry in directory.read_dir_utf8().into_iter().flatten().flatten() {
         if entry.file_name() != LOCK {
@@ -137,6 +140,11 @@ fn remove_stale(parent: &Utf8Path) {
         else {
             continue;
         };
+        if is_run_name(name) && !entry.path().join(LOCK).exists() {
+            // Removes nothing but an empty directory. One of a living run has its lock.
+            let _ = remove_directory(entry.path());
+            continue;
+        }
         let is_stale = if name.ends_with(UNLOCKED) {
             is_of_dead_process(name) && is_abandoned(entry.path()) != Some(false)
         } else {
@@ -146,6 +154,13 @@ fn remove_stale(parent: &Utf8Path) {
             remove_run(entry.path());
         }
     }
+}
+
+/// `PROCESS-TIME`, the name of a directory that is or was locked.
+fn is_run_name(name: &str) -> bool {
+    let is_hexadecimal =
+        |text: &str| !text.is_empty() && text.bytes().all(|one| one.is_ascii_hexdigit());
+    name.split_once('-').is_some_and(|(id, time)| id.parse::<u32>().is_ok() && is_hexadecimal(time))
 }
 
 /// Whether the process that a name begins with is gone. Only for a run that was killed before it held
@@ -248,6 +263,9 @@ mod tests {
         fs::write(dead.join("7/prompt-1"), "hi").unwrap();
         // Not made by a run, or not to be followed.
         fs::create_dir(parent.join("evalrig-other")).unwrap();
+        fs::create_dir_all(parent.join("evalrig-1-b/content")).unwrap();
+        // A run that was killed between the end of its lock and the end of its directory.
+        fs::create_dir(parent.join("evalrig-1-c")).unwrap();
         fs::write(parent.join("evalrig-file"), "").unwrap();
         fs::create_dir(parent.join("kept")).unwrap();
         fs::write(parent.join("kept").join(LOCK), "").unwrap();
@@ -259,7 +277,8 @@ mod tests {
         fs::create_dir(parent.join(format!("evalrig-{}-a.new", std::process::id()))).unwrap();
         remove_stale(parent);
         fs::remove_dir(parent.join(format!("evalrig-{}-a.new", std::process::id()))).unwrap();
-        let mut left = vec!["evalrig-file", "evalrig-link", "evalrig-other", own, "kept"];
+        let mut left =
+            vec!["evalrig-1-b", "evalrig-file", "evalrig-link", "evalrig-other", own, "kept"];
         left.sort_unstable();
         assert_eq!(names(parent), left);
         assert!(alive.path().join(LOCK).exists());
