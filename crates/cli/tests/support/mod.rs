@@ -102,6 +102,23 @@ impl Project {
         self.rows_of(LATEST)
     }
 
+    /// Runs the suite. Some of its tests fail, and each does as another tool recorded: `recorded` says for every test
+    /// whether it passed there.
+    pub fn has_recorded_verdicts(&self, recorded: &Value, tool: &str) {
+        self.run(&["EVAL.yaml", "--no-record", "-o", "results.jsonl", "-q"]).exits(1);
+        let rows = self.rows_of("results.jsonl");
+        assert_eq!(rows.len(), recorded.as_object().expect("verdicts").len());
+        let mut differ = String::new();
+        for row in rows {
+            let id = row["evalId"].as_str().expect("an id");
+            let expected = if recorded[id] == true { "passed" } else { "failed" };
+            if row["outcome"] != expected {
+                differ += &format!("{id}: {tool} says {expected}\n{row}\n");
+            }
+        }
+        assert!(differ.is_empty(), "{differ}");
+    }
+
     /// Every row of a results file, without its checksum; not the first and the last line.
     pub fn rows_of(&self, name: &str) -> Vec<Value> {
         let text = self.read(name);

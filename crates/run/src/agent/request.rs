@@ -62,6 +62,34 @@ pub struct Request<'a> {
     pub conversation: Option<&'a ConversationTurn>,
 }
 
+#[cfg(test)]
+impl<'a> Request<'a> {
+    /// The first attempt of a case, with nothing in it.
+    pub(crate) fn sample(files: &'a dyn Files) -> Self {
+        Self {
+            purpose: Purpose::Case,
+            suite: "demo",
+            test_id: "t",
+            trial: 1,
+            attempt: 1,
+            call: 0,
+            messages: &[],
+            config: None,
+            timeout: Duration::from_secs(1),
+            attachments: FilesMode::Inline,
+            files,
+            scratch: "/tmp".into(),
+            home: None,
+            env: &[],
+            place: None,
+            confinement: None,
+            hidden: &[],
+            stop: None,
+            conversation: None,
+        }
+    }
+}
+
 /// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationTurn {

@@ -299,33 +299,11 @@ pub(crate) mod testing {
     use evalrig_core::source::MemoryFiles;
 
     use super::*;
-    use crate::agent::Purpose;
 
     /// The request body for these messages, as text.
     pub(crate) fn body(wire: &dyn Wire, messages: &[Message]) -> String {
         let files = MemoryFiles::new();
-        let request = Request {
-            purpose: Purpose::Case,
-            suite: "demo",
-            test_id: "t",
-            trial: 1,
-            attempt: 1,
-            call: 0,
-            messages,
-            config: None,
-            timeout: Duration::from_secs(1),
-
-            attachments: crate::setting::FilesMode::Inline,
-            files: &files,
-            scratch: "/tmp".into(),
-            home: None,
-            env: &[],
-            place: None,
-            confinement: None,
-            hidden: &[],
-            stop: None,
-            conversation: None,
-        };
+        let request = Request { messages, ..Request::sample(&files) };
         Value::Map(wire.body(&request).unwrap()).to_json(JsonStyle::Compact)
     }
 

@@ -141,8 +141,7 @@ mod tests {
 
     use super::super::retry;
     use super::*;
-    use crate::agent::{AttemptFault, Purpose, Retry};
-    use crate::setting::FilesMode;
+    use crate::agent::{AttemptFault, Retry};
 
     /// Always busy.
     #[derive(Debug, Default)]
@@ -156,30 +155,6 @@ mod tests {
         }
     }
 
-    fn request(files: &MemoryFiles) -> Request<'_> {
-        Request {
-            purpose: Purpose::Case,
-            suite: "demo",
-            test_id: "t",
-            trial: 1,
-            attempt: 1,
-            call: 0,
-            messages: &[],
-            config: None,
-            timeout: Duration::from_secs(1),
-            attachments: FilesMode::Inline,
-            files,
-            scratch: "/tmp".into(),
-            home: None,
-            env: &[],
-            place: None,
-            confinement: None,
-            hidden: &[],
-            stop: None,
-            conversation: None,
-        }
-    }
-
     #[tokio::test(start_paused = true)]
     async fn nothing_is_asked_after_a_wait_in_which_the_case_was_lost() {
         let files = MemoryFiles::new();
@@ -187,7 +162,8 @@ mod tests {
         let may_ask = |_| busy.0.load(Ordering::SeqCst) < 2;
         let guard = AskGuard::new(&may_ask);
         let agent = GuardedAgent { agent: &busy, guard: &guard, guarded: Guarded::Request };
-        let (answered, attempts) = retry::attempts(&agent, &request(&files), 9, |_| {}).await;
+        let (answered, attempts) =
+            retry::attempts(&agent, &Request::sample(&files), 9, |_| {}).await;
         assert_eq!(answered.unwrap_err().fault.kind, FaultKind::LostWorker);
         assert!(guard.has_refused());
         assert_eq!((busy.0.load(Ordering::SeqCst), attempts), (2, 3));
@@ -220,7 +196,7 @@ mod tests {
             let line = SlowLine(&agent);
             let agent = WaitingAgent { agent: &line, guard: &guard };
             is_draining.store(true, Ordering::SeqCst);
-            assert!(agent.answer(&request(&files)).await.is_err());
+            assert!(agent.answer(&Request::sample(&files)).await.is_err());
             assert_eq!(busy.0.load(Ordering::SeqCst), calls);
             assert_eq!(guard.has_refused(), !has_asked);
             guard.begin_case();

@@ -209,27 +209,7 @@ mod tests {
         retries: u32,
     ) -> (Result<Transcript, AttemptFault>, u32, Vec<Duration>) {
         let files = MemoryFiles::new();
-        let request = Request {
-            purpose,
-            suite: "demo",
-            test_id: "t",
-            trial: 1,
-            attempt: 1,
-            call: 0,
-            messages: &[],
-            config: None,
-            timeout: seconds(1),
-            attachments: crate::setting::FilesMode::Inline,
-            files: &files,
-            scratch: "/tmp".into(),
-            home: None,
-            env: &[],
-            place: None,
-            confinement: None,
-            hidden: &[],
-            stop: None,
-            conversation: None,
-        };
+        let request = Request { purpose, ..Request::sample(&files) };
         let mut waits = Vec::new();
         let on_retry = |retrying: Retrying<'_>| waits.push(retrying.wait);
         let pending = attempts(agent, &request, retries, on_retry);

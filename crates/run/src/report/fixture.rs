@@ -137,6 +137,17 @@ pub fn by_share(test: &str, outcomes: &str) -> Vec<Row> {
     outcomes.chars().enumerate().map(row).collect()
 }
 
+/// Rows of tests, each with its passes and its trials.
+pub fn trials(tests: &[(&str, u32, u32)]) -> Vec<Row> {
+    let rows = tests.iter().flat_map(|&(test, passes, all)| {
+        (1..=all).map(move |trial| {
+            let outcome = if trial <= passes { Outcome::Passed } else { Outcome::Failed };
+            Row { trial, ..row(test, outcome, None) }
+        })
+    });
+    rows.collect()
+}
+
 pub fn row(test: &str, outcome: Outcome, score: Option<f64>) -> Row {
     Row {
         timestamp: "2026-01-02T03:04:05Z".to_owned(),

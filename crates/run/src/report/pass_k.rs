@@ -172,14 +172,7 @@ mod tests {
 
     fn of(tests: &[(&str, u32, u32)]) -> PassKTally {
         let mut found = PassKTally::default();
-        for (test, passes, all) in tests {
-            for trial in 1..=*all {
-                let passed = if trial <= *passes { Outcome::Passed } else { Outcome::Failed };
-                let mut row = fixture::row(test, passed, None);
-                row.trial = trial;
-                found.add(&row);
-            }
-        }
+        fixture::trials(tests).iter().for_each(|row| found.add(row));
         found
     }
 

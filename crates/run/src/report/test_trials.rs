@@ -111,17 +111,9 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
-    /// Rows of tests, each with its passes and its trials.
     fn of(tests: &[(&str, u32, u32)]) -> TestTrials {
         let mut found = TestTrials::default();
-        for (test, passes, all) in tests {
-            for trial in 1..=*all {
-                let passed = if trial <= *passes { Outcome::Passed } else { Outcome::Failed };
-                let mut row = fixture::row(test, passed, None);
-                row.trial = trial;
-                found.add(&row);
-            }
-        }
+        fixture::trials(tests).iter().for_each(|row| found.add(row));
         found
     }
 

@@ -210,7 +210,6 @@ pub(crate) fn transcript(row: Row) -> Result<Transcript, AttemptFault> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use evalrig_core::diagnostic::{Diagnostic, Diagnostics};
     use evalrig_core::model::{Block, Call, Message, Role, ToolCall, Value};
@@ -249,28 +248,7 @@ mod tests {
         trial: u32,
         purpose: Purpose,
     ) -> Result<Transcript, AttemptFault> {
-        let request = Request {
-            purpose,
-            suite: "demo",
-            test_id: test,
-            trial,
-            attempt: 1,
-            call: 0,
-            messages: &[],
-            config: None,
-            timeout: Duration::from_secs(1),
-
-            attachments: crate::setting::FilesMode::Inline,
-            files: &Disk,
-            scratch: "/tmp".into(),
-            home: None,
-            env: &[],
-            place: None,
-            confinement: None,
-            hidden: &[],
-            stop: None,
-            conversation: None,
-        };
+        let request = Request { purpose, test_id: test, trial, ..Request::sample(&Disk) };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.answer(&request))
     }

@@ -113,7 +113,6 @@ fn is_answer(message: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
 
     use camino::Utf8PathBuf;
     use evalrig_core::model::{Message, Role};
@@ -128,24 +127,10 @@ mod tests {
         let messages = [Message::new(Role::System, Vec::new()), Message::user(text)];
         agent.replay(&Request {
             purpose,
-            suite: "demo",
             test_id: "a",
             trial: 3,
-            attempt: 1,
-            call: 0,
             messages: &messages,
-            config: None,
-            timeout: Duration::from_secs(1),
-            attachments: crate::setting::FilesMode::Inline,
-            files: &Disk,
-            scratch: "/tmp".into(),
-            home: None,
-            env: &[],
-            place: None,
-            confinement: None,
-            hidden: &[],
-            stop: None,
-            conversation: None,
+            ..Request::sample(&Disk)
         })
     }
 
