@@ -8,7 +8,8 @@ use crate::execute::UngradedAnswer;
 use crate::results::{CaseKey, JournaledAnswer, read_answer};
 
 use super::message::CaseMessage;
-use super::payload::{self, Unread};
+use super::object_bucket::Unread;
+use super::payload;
 use super::row_message::row_of_message;
 use super::run_queue::RunQueue;
 
