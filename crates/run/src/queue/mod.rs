@@ -41,6 +41,7 @@ mod row_message;
 mod run_description;
 mod run_queue;
 mod status;
+mod taken_chain;
 mod waiting;
 mod worker;
 mod worker_run;
