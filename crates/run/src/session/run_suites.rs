@@ -96,6 +96,7 @@ pub(super) fn run_suites(
         observer.decide_rounds(rounds.clone());
     }
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
+    let listener = files.noting_workers(listener);
     // Not earlier: workers must not run cases whose rows cannot be written, and `--resume` needs the file.
     #[cfg(feature = "queue")]
     let mut queued = match (ready, &spec.queue) {
