@@ -4,6 +4,10 @@
 mod support;
 
 use std::fs;
+#[cfg(feature = "view")]
+use std::io::{BufRead, BufReader, Write};
+#[cfg(feature = "view")]
+use std::net::TcpStream;
 
 use support::nats::{Nats, comparable, queued_run};
 use support::{LATEST, Project, wait_until};
@@ -156,4 +160,44 @@ fn attach_takes_the_options_of_the_run_and_a_store() {
     project.evalrig(&attach).exits(0);
     let logged = fs::read_dir(project.path("log")).expect("a directory").count();
     assert!(logged > 0);
+}
+
+/// The lines of an answer over HTTP, as they come.
+#[cfg(feature = "view")]
+fn lines_of(address: &str, path: &str) -> impl Iterator<Item = String> {
+    let rest = address.strip_prefix("http://").expect("an address");
+    let (host, query) = rest.split_once('/').expect("a path");
+    let token = query.split_once("token=").expect("a token").1;
+    let mut stream = TcpStream::connect(host).expect("a server");
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nX-Evalrig-Token: {token}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).expect("a request");
+    BufReader::new(stream).lines().map(|line| line.expect("a line"))
+}
+
+#[cfg(feature = "view")]
+#[test]
+fn the_live_page_shows_workers_before_their_first_row() {
+    let Some(nats) = Nats::start() else { return };
+    let project = project(&["a"]);
+    let _worker = nats.worker(&["--name", "one", "--workers", "3"]);
+    let mut coordinator = nats.start_run(&project, &["--view"]);
+    coordinator.wait_for("the run is shown at http://127.0.0.1:");
+    let said = coordinator.said();
+    let address = said.split_whitespace().find(|word| word.starts_with("http://127.0.0.1:"));
+    let address = address.expect("an address").trim_end_matches(';').to_owned();
+    let mut next = lines_of(&address, "/next");
+    let path = next.find_map(|line| line.strip_prefix("location: ").map(str::to_owned));
+    let events = format!("{}events", path.expect("a run"));
+    let mut lines = lines_of(&address, &events);
+    assert!(lines.any(|line| line == "event: workers"));
+    let told = lines.any(|line| line.contains("\"one\":\"1 of 3 running, 0 done: a\""));
+    assert!(told && project.rows().is_empty());
+    let notes =
+        || project.all_files().iter().any(|(path, _)| path.to_string_lossy().ends_with(".workers"));
+    assert!(notes());
+    project.write("calls.all", "");
+    coordinator.end().exits(0);
+    assert!(!notes(), "the file ends with the run");
 }

@@ -13,7 +13,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::nats::{Nats, comparable, http_get, queued_run};
+use support::nats::{Nats, case_token, comparable, http_get, queued_run};
 use support::{Numbers, Project, Running, wait_until};
 
 const MOCK: &str = "targets: [{name: default, provider: mock, response: Hello}]\n";
@@ -30,17 +30,6 @@ fn greeting(count: usize) -> String {
 
 fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The last part of the subject of a row.
-fn case_token(suite: &str, test: &str, target: &str, trial: u32) -> String {
-    let mut digest = Sha256::new();
-    for text in [suite, test, target] {
-        digest.update((text.len() as u64).to_le_bytes());
-        digest.update(text);
-    }
-    digest.update(trial.to_le_bytes());
-    digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub(crate) use suite_files::{Confinement, SuiteFiles};
 pub(crate) use system::create_link;
 #[cfg_attr(not(unix), allow(unused_imports, reason = "for workspaces and queues"))]
 pub(crate) use system::full_disk_count;
+#[cfg(feature = "queue")]
 pub(crate) use system::read_link;
 pub use system::{OpenFile, remove_directory, remove_file, remove_tree, rename, sync_directory};
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use crate::args::{Queue, QueueAction, QueueAddress, QueueFormat, QueueLogin};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::print_text;
+use crate::output::{print_message, print_text};
 
 /// `queue status --format json`.
 #[derive(Serialize)]
@@ -21,9 +21,10 @@ struct StatusDocument {
 }
 
 pub fn run(context: &Context, args: &Queue) -> Result<Exit, CommandError> {
+    let say = &mut |text: String| print_message(&evalrig_run::text::single_line(&text));
     match &args.action {
         QueueAction::Status { run, format, server } => {
-            let runs = queued_runs(&server_of(context, server), run.as_deref())?;
+            let runs = queued_runs(&server_of(context, server), run.as_deref(), say)?;
             match format {
                 QueueFormat::Text => print_text(&text(&runs))?,
                 QueueFormat::Json => {
@@ -33,8 +34,12 @@ pub fn run(context: &Context, args: &Queue) -> Result<Exit, CommandError> {
                 }
             }
         }
-        QueueAction::Cancel { run, server } => cancel_queued_run(&server_of(context, server), run)?,
-        QueueAction::Remove { run, server } => remove_queued_run(&server_of(context, server), run)?,
+        QueueAction::Cancel { run, server } => {
+            cancel_queued_run(&server_of(context, server), run, say)?;
+        }
+        QueueAction::Remove { run, server } => {
+            remove_queued_run(&server_of(context, server), run, say)?;
+        }
     }
     Ok(Exit::Success)
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::{Project, Ran, Running, wait_until};
@@ -152,6 +153,16 @@ impl Nats {
         serde_json::from_slice(&answer).expect("JSON")
     }
 
+    /// The lines that the server sends to one who listens to a subject, from now on.
+    pub fn listen(&self, subject: &str) -> impl Iterator<Item = String> + use<> {
+        let mut stream = self.connect();
+        let asked = format!("SUB {subject} 1\r\nPING\r\n");
+        stream.write_all(asked.as_bytes()).expect("sent");
+        let mut lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
+        assert!(lines.any(|line| line == "PONG"), "the server listens");
+        lines
+    }
+
     /// The last message of a stream with a subject.
     pub fn last_message(&self, stream: &str, subject: &str) -> Vec<u8> {
         let asked = json!({ "last_by_subj": subject }).to_string();
@@ -160,16 +171,19 @@ impl Nats {
         STANDARD.decode(data).expect("base64")
     }
 
-    /// Puts an object of one part into the bundle of a run; `size` is what its description says.
-    pub fn put_object(&self, run: &str, name: &str, bytes: &[u8], size: usize) {
+    /// Puts an object of one part into the bundle of a run; `size` is what its description says. Returns the subject of
+    /// its parts.
+    pub fn put_object(&self, run: &str, name: &str, bytes: &[u8], size: usize) -> String {
         let (bucket, number) =
             (format!("EVALRIG_{run}_BUNDLE"), OBJECTS.fetch_add(1, Ordering::Relaxed));
         let id = format!("object-{number}");
-        self.publish(&format!("$O.{bucket}.C.{id}"), bytes);
+        let parts = format!("$O.{bucket}.C.{id}");
+        self.publish(&parts, bytes);
         let described =
             json!({ "name": name, "bucket": bucket, "nuid": id, "size": size, "chunks": 1 });
         let subject = format!("$O.{bucket}.M.{}", URL_SAFE.encode(name));
         self.publish(&subject, described.to_string().as_bytes());
+        parts
     }
 
     /// An object of one part in the bundle of a run.
@@ -376,6 +390,17 @@ fn remove_times(value: &mut Value) {
         Value::Array(list) => list.iter_mut().for_each(remove_times),
         _ => {}
     }
+}
+
+/// The last part of the subject of a case.
+pub fn case_token(suite: &str, test: &str, target: &str, trial: u32) -> String {
+    let mut digest = Sha256::new();
+    for text in [suite, test, target] {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.update(trial.to_le_bytes());
+    digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The id of the run that is on the server.

@@ -258,6 +258,7 @@ pub(crate) fn set_mode<'p>(path: impl Into<WritePath<'p>>, mode: u32) -> io::Res
 }
 
 /// Where a link leads, as it is written.
+#[cfg(feature = "queue")]
 pub(crate) fn read_link<'p>(path: impl Into<WritePath<'p>>) -> io::Result<String> {
     platform::read_link(path.into())
 }

@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use camino::Utf8Path;
 use evalrig_core::source::Reach;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, linkat, mkdirat, openat, readlinkat, renameat, statat,
-    symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, linkat, mkdirat, openat, renameat, statat, symlinkat,
+    unlinkat,
 };
 
 use super::Access;
@@ -80,9 +80,10 @@ pub(super) fn set_mode(place: WritePath<'_>, mode: u32) -> io::Result<()> {
     if file.metadata()?.is_file() { file.set_permissions(permissions) } else { Err(irregular()) }
 }
 
+#[cfg(feature = "queue")]
 pub(super) fn read_link(place: WritePath<'_>) -> io::Result<String> {
     let target = in_directory(place, |directory, name| {
-        Ok(readlinkat(directory, name.as_str(), Vec::new())?)
+        Ok(rustix::fs::readlinkat(directory, name.as_str(), Vec::new())?)
     })?;
     target.into_string().map_err(|_| io::ErrorKind::InvalidData.into())
 }

@@ -42,6 +42,7 @@ pub(super) fn symbolic_link(_: &str, _: WritePath<'_>) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+#[cfg(feature = "queue")]
 pub(super) fn read_link(place: WritePath<'_>) -> io::Result<String> {
     Ok(checked(place)?.read_link_utf8()?.into_string())
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use evalrig_core::model::{Fault, FaultKind, Stage};
+use futures_util::future::BoxFuture;
 
-use crate::agent::{Agent, Pending, Request};
+use crate::agent::{Agent, Pending, Purpose, Request};
 
 /// Between two looks whether a case that waits may still be asked.
 const LOOK: Duration = Duration::from_millis(200);
@@ -20,9 +21,16 @@ pub(crate) enum SentSoFar {
     Something,
 }
 
+/// Knows whether someone else has done the case by now.
+pub(crate) trait LookElsewhere: Sync {
+    /// Fails if that cannot be known now.
+    fn is_done(&self) -> BoxFuture<'_, Result<bool, String>>;
+}
+
 /// Asked right before every request.
 pub(crate) struct AskGuard<'a> {
     may_ask: &'a (dyn Fn(SentSoFar) -> bool + Send + Sync),
+    elsewhere: Option<&'a dyn LookElsewhere>,
     has_sent: AtomicBool,
     has_refused: AtomicBool,
 }
@@ -37,7 +45,13 @@ impl<'a> AskGuard<'a> {
     #[cfg_attr(not(any(feature = "queue", test)), allow(dead_code, reason = "for queues"))]
     pub(crate) fn new(may_ask: &'a (dyn Fn(SentSoFar) -> bool + Send + Sync)) -> Self {
         let (has_sent, has_refused) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { may_ask, has_sent, has_refused }
+        Self { may_ask, elsewhere: None, has_sent, has_refused }
+    }
+
+    /// Also asks, right before a target is asked for a case, whether someone else has done it by now.
+    #[cfg_attr(not(any(feature = "queue", test)), allow(dead_code, reason = "for queues"))]
+    pub(crate) fn looking(self, elsewhere: &'a dyn LookElsewhere) -> Self {
+        Self { elsewhere: Some(elsewhere), ..self }
     }
 
     /// For the next case, nothing was sent yet.
@@ -54,12 +68,27 @@ impl<'a> AskGuard<'a> {
     fn check(&self) -> Result<(), Fault> {
         let has_sent = self.has_sent.load(Ordering::SeqCst);
         let sent = if has_sent { SentSoFar::Something } else { SentSoFar::Nothing };
-        if (self.may_ask)(sent) {
-            return Ok(());
-        }
+        if (self.may_ask)(sent) { Ok(()) } else { Err(self.refuse()) }
+    }
+
+    fn refuse(&self) -> Fault {
         self.has_refused.store(true, Ordering::SeqCst);
         let message = "the case is not this worker's any more";
-        Err(Fault::new(Stage::Queue, FaultKind::LostWorker, message))
+        Fault::new(Stage::Queue, FaultKind::LostWorker, message)
+    }
+
+    /// Waits until it is known: what someone else has paid for is not asked again.
+    async fn check_elsewhere(&self) -> Result<(), Fault> {
+        let Some(elsewhere) = self.elsewhere else { return Ok(()) };
+        loop {
+            match elsewhere.is_done().await {
+                Ok(true) => return Err(self.refuse()),
+                // That took a while.
+                Ok(false) => return self.check(),
+                Err(_) => tokio::time::sleep(LOOK).await,
+            }
+            self.check()?;
+        }
     }
 
     /// Returns once nothing may be sent any more. Never returns after a request was sent.
@@ -98,6 +127,10 @@ impl Agent for GuardedAgent<'_> {
         Box::pin(async move {
             self.guard.check()?;
             if self.guarded == Guarded::Request {
+                // The answer of the target is there before its judges are asked.
+                if request.purpose == Purpose::Case {
+                    self.guard.check_elsewhere().await?;
+                }
                 self.guard.has_sent.store(true, Ordering::SeqCst);
             }
             self.agent.answer(request).await
@@ -167,6 +200,38 @@ mod tests {
         assert_eq!(answered.unwrap_err().fault.kind, FaultKind::LostWorker);
         assert!(guard.has_refused());
         assert_eq!((busy.0.load(Ordering::SeqCst), attempts), (2, 3));
+    }
+
+    /// The first two looks have no answer; the case is done before the fourth.
+    #[derive(Debug, Default)]
+    struct DoneLater(AtomicUsize);
+
+    impl LookElsewhere for DoneLater {
+        fn is_done(&self) -> BoxFuture<'_, Result<bool, String>> {
+            let found = match self.0.fetch_add(1, Ordering::SeqCst) {
+                0 | 1 => Err("the server is away".to_owned()),
+                count => Ok(count >= 3),
+            };
+            Box::pin(std::future::ready(found))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_case_that_someone_else_has_done_is_not_asked() {
+        let files = MemoryFiles::new();
+        let (busy, later) = (BusyAgent::default(), DoneLater::default());
+        let may_ask = |_| true;
+        let guard = AskGuard::new(&may_ask).looking(&later);
+        let agent = GuardedAgent { agent: &busy, guard: &guard, guarded: Guarded::Request };
+        let (answered, attempts) =
+            retry::attempts(&agent, &Request::sample(&files), 9, |_| {}).await;
+        assert_eq!(answered.unwrap_err().fault.kind, FaultKind::LostWorker);
+        assert!(guard.has_refused());
+        assert_eq!((busy.0.load(Ordering::SeqCst), attempts), (1, 2));
+        // Judges are asked about an answer that is there.
+        let judged = Request { purpose: Purpose::Judge, ..Request::sample(&files) };
+        assert!(agent.answer(&judged).await.is_err());
+        assert_eq!(busy.0.load(Ordering::SeqCst), 2);
     }
 
     /// Sends its request after an hour.

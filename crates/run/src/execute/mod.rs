@@ -39,7 +39,7 @@ mod unchanged;
 #[cfg(feature = "queue")]
 pub(crate) use ask_guard::AskGuard;
 #[cfg(feature = "queue")]
-pub(crate) use ask_guard::SentSoFar;
+pub(crate) use ask_guard::{LookElsewhere, SentSoFar};
 pub(crate) use cancel::Cancel;
 pub(crate) use case_judges::CaseJudges;
 pub(crate) use case_setup::TreeDigests;

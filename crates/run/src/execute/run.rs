@@ -110,6 +110,7 @@ impl RunShared {
     fn ended(&self) -> ExecutionEnd {
         match &*locked(&self.broken) {
             Some(BreakOff::Unwritten(reason)) => return ExecutionEnd::Broken(reason.clone()),
+            #[cfg(feature = "queue")]
             Some(BreakOff::Elsewhere(reason)) => {
                 return ExecutionEnd::EndedElsewhere(reason.clone());
             }
@@ -157,6 +158,7 @@ impl RunShared {
         self.backlog.wait_for_room().await;
     }
 
+    #[cfg(feature = "queue")]
     pub(super) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
@@ -175,6 +177,7 @@ impl RunShared {
     }
 
     /// Where the cases are executed, the run was ended.
+    #[cfg(feature = "queue")]
     pub(super) fn end_elsewhere(&self, reason: String) {
         self.end_early(BreakOff::Elsewhere(reason));
     }
@@ -192,13 +195,16 @@ impl RunShared {
 #[derive(Debug)]
 enum BreakOff {
     Unwritten(String),
+    #[cfg(feature = "queue")]
     Elsewhere(String),
 }
 
 impl BreakOff {
     fn reason(&self) -> &str {
         match self {
-            Self::Unwritten(reason) | Self::Elsewhere(reason) => reason,
+            Self::Unwritten(reason) => reason,
+            #[cfg(feature = "queue")]
+            Self::Elsewhere(reason) => reason,
         }
     }
 }
@@ -219,6 +225,7 @@ pub(crate) enum ExecutionEnd {
     /// Results could not be written.
     Broken(String),
     /// Cancelled or removed where the cases are executed; cases without a row were not started there.
+    #[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "for queues"))]
     EndedElsewhere(String),
 }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use async_nats::jetstream::object_store::ObjectStore;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::secrets::Secrets;
 use evalrig_core::source::{EntryKind, Files as _, Reach};
@@ -14,7 +13,8 @@ use crate::disk::{Disk, read_link, read_whole};
 
 use super::error::QueueError;
 use super::manifest::{ManifestFile, ManifestLink, check_path};
-use super::payload::{put_object, sha256};
+use super::object_bucket::ObjectBucket;
+use super::payload::sha256;
 
 /// A larger file cannot be part of a run with a queue.
 const LARGEST: u64 = 256 * 1024 * 1024;
@@ -151,7 +151,7 @@ impl CollectedFiles {
     }
 
     /// Puts every content on the server, each once.
-    pub(super) async fn upload(&self, store: &ObjectStore) -> Result<(), QueueError> {
+    pub(super) async fn upload(&self, store: &ObjectBucket) -> Result<(), QueueError> {
         let mut contents = self.contents.iter();
         let mut sending = FuturesUnordered::new();
         loop {
@@ -168,11 +168,11 @@ impl CollectedFiles {
     }
 }
 
-async fn send(store: &ObjectStore, hash: &str, content: &ObjectContent) -> Result<(), QueueError> {
+async fn send(store: &ObjectBucket, hash: &str, content: &ObjectContent) -> Result<(), QueueError> {
     let path = match content {
         ObjectContent::Of(path) => path,
         ObjectContent::Held(bytes) => {
-            let put = put_object(store, hash, bytes).await;
+            let put = store.put(hash, bytes).await;
             return put.map_err(|error| QueueError::of("send a file of the run", error));
         }
     };
@@ -182,7 +182,7 @@ async fn send(store: &ObjectStore, hash: &str, content: &ObjectContent) -> Resul
     if sha256(&bytes) != *hash {
         return Err(fail("it has just been changed".to_owned()));
     }
-    put_object(store, hash, &bytes).await.map_err(fail)
+    store.put(hash, &bytes).await.map_err(fail)
 }
 
 #[cfg(unix)]

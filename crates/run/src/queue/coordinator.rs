@@ -20,8 +20,9 @@ use super::link::QueueLink;
 use super::manifest::{BundleManifest, CaseClass};
 use super::message::{CaseMessage, ChainMessage};
 use super::names::RunName;
+use super::object_bucket::Unread;
 use super::open_cases::OpenCases;
-use super::payload::{self, Unread};
+use super::payload;
 use super::presence::Presence;
 use super::row_message::row_of_message;
 use super::run_description::{read_chains, read_manifest};
@@ -130,6 +131,10 @@ impl Coordinator {
             duplicates: 0,
             refused: 0,
         }
+    }
+
+    pub(crate) fn link(&self) -> &QueueLink {
+        &self.queue.link
     }
 
     pub(crate) fn name(&self) -> &RunName {

@@ -1,14 +1,18 @@
 //! What earlier workers left of a chain: rows, and answers that only have to be graded.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
+use futures_util::future::BoxFuture;
 
-use crate::execute::UngradedAnswer;
+use crate::execute::{LookElsewhere, UngradedAnswer};
+use crate::lock::locked;
 use crate::results::{CaseKey, JournaledAnswer, read_answer};
 
 use super::message::CaseMessage;
-use super::payload::{self, Unread};
+use super::object_bucket::Unread;
+use super::payload;
 use super::row_message::row_of_message;
 use super::run_queue::RunQueue;
 
@@ -31,6 +35,50 @@ impl EarlierWork {
             }
         }
         Ok(found)
+    }
+}
+
+/// What another worker may have published about a case since this one got its chain.
+pub(super) struct LaterWork<'a> {
+    queue: &'a RunQueue,
+    /// Whether an answer without a row is of use: in a session, it is not.
+    uses_answers: bool,
+    current: Mutex<Option<KnownCase<'a>>>,
+}
+
+/// A case that is being run, and what was known of it before.
+#[derive(Clone, Copy)]
+pub(super) struct KnownCase<'a> {
+    pub(super) case: &'a CaseMessage,
+    pub(super) has_row: bool,
+    pub(super) has_answer: bool,
+}
+
+impl<'a> LaterWork<'a> {
+    pub(super) fn new(queue: &'a RunQueue, uses_answers: bool) -> Self {
+        Self { queue, uses_answers, current: Mutex::default() }
+    }
+
+    pub(super) fn begin_case(&self, case: KnownCase<'a>) {
+        *locked(&self.current) = Some(case);
+    }
+
+    async fn is_there(&self) -> Result<bool, String> {
+        let current = *locked(&self.current);
+        let Some(KnownCase { case, has_row: had_row, has_answer: had_answer }) = current else {
+            return Ok(false);
+        };
+        if !had_row && has_row(self.queue, case).await? {
+            return Ok(true);
+        }
+        // One that was there is of no use: with it, nothing would be asked.
+        Ok(self.uses_answers && !had_answer && answer_of(self.queue, case).await?.is_some())
+    }
+}
+
+impl LookElsewhere for LaterWork<'_> {
+    fn is_done(&self) -> BoxFuture<'_, Result<bool, String>> {
+        Box::pin(self.is_there())
     }
 }
 

@@ -1,15 +1,19 @@
 //! The connection to the server, and what it must be like.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerInfo};
+use async_nats::{
+    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError, ServerInfo,
+};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::source::Reach;
 
 use crate::disk::read_whole;
+use crate::lock::locked;
+use crate::text::single_line;
 
 use super::address::ServerAddress;
 use super::error::QueueError;
@@ -57,6 +61,8 @@ struct LinkState {
     is_lost: AtomicBool,
     /// Whether the user knows that the server refuses the login.
     is_refused: AtomicBool,
+    /// What the login does not allow.
+    denial: Mutex<Option<String>>,
 }
 
 impl LinkState {
@@ -76,9 +82,18 @@ impl LinkState {
                 let was_refused = self.is_refused.swap(true, Ordering::Relaxed);
                 (!was_refused).then_some("the server refuses the login now; trying again")
             }
+            Event::ServerError(ServerError::Other(text)) if is_denial(text) => {
+                *locked(&self.denial) = Some(single_line(text));
+                None
+            }
             _ => None,
         }
     }
+}
+
+/// The server answers nothing to a request that the login does not allow.
+fn is_denial(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("permissions violation")
 }
 
 /// The library gives this reason as a text.
@@ -150,6 +165,11 @@ impl QueueLink {
 
     pub(super) fn is_connected(&self) -> bool {
         !self.state.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// What the login does not allow, if the server has refused something.
+    pub(super) fn denial(&self) -> Option<String> {
+        locked(&self.state.denial).clone()
     }
 
     /// Waits until everything is sent.

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
-use async_nats::jetstream::object_store::ObjectStore;
 use camino::Utf8Path;
 use evalrig_core::source::Reach;
 use futures_util::StreamExt as _;
@@ -18,7 +17,8 @@ use crate::disk::{
 use super::bundle_cache::CachedBundle;
 use super::error::QueueError;
 use super::manifest::{BundleManifest, ManifestFile, is_hash};
-use super::payload::{read_object, sha256};
+use super::object_bucket::ObjectBucket;
+use super::payload::sha256;
 use super::run_queue::RunQueue;
 
 /// Objects that are fetched at the same time.
@@ -45,7 +45,7 @@ pub(crate) async fn materialise(
 }
 
 async fn write_bundle(
-    store: &ObjectStore,
+    store: &ObjectBucket,
     manifest: &BundleManifest,
     directory: &Utf8Path,
 ) -> Result<(), QueueError> {
@@ -94,7 +94,7 @@ fn make_links(manifest: &BundleManifest, directory: &Utf8Path) -> std::io::Resul
 }
 
 async fn write_file(
-    store: &ObjectStore,
+    store: &ObjectBucket,
     file: &ManifestFile,
     directory: &Utf8Path,
 ) -> Result<(), QueueError> {
@@ -106,7 +106,7 @@ async fn write_file(
             .is_ok_and(|bytes| sha256(&bytes) == file.sha256);
     if !is_there {
         let what = || format!("get `{}` of the bundle", crate::text::single_line(&file.path));
-        let bytes = read_object(store, &file.sha256, file.size).await;
+        let bytes = store.read(&file.sha256, file.size).await;
         let bytes = bytes.map_err(|error| QueueError::of(&what(), error))?;
         if sha256(&bytes) != file.sha256 {
             return Err(QueueError::of(&what(), "it has another hash"));

@@ -1,22 +1,19 @@
 //! Payloads of any size: large ones go to the object store, and the message names them by their hash.
 
 use std::fmt::Display;
-use std::io::{Cursor, ErrorKind};
 use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::object_store::{GetErrorKind, Object, ObjectStore};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
-use tokio::io::AsyncReadExt as _;
 
 use crate::text::hex;
 
 use super::manifest::is_hash;
-use super::run_queue::describe;
+use super::object_bucket::{ObjectBucket, Unread};
 
 /// A larger payload is an object.
 const MOST_INLINE: usize = 256 * 1024;
@@ -33,96 +30,8 @@ const PAYLOADS: &str = "payload-";
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// Looks for an object that is not there, and the time between two of them.
-const MOST_LOOKS: u32 = 3;
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
-
-/// How much of an object is read at once, and how long the server may take for it.
-const READ_AT_ONCE: usize = 64 * 1024;
-const LONGEST_SILENCE: Duration = Duration::from_secs(10);
-
 pub(super) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Stores an object under a name.
-pub(super) async fn put_object(
-    store: &ObjectStore,
-    name: &str,
-    bytes: &[u8],
-) -> Result<(), String> {
-    let put = store.put(name, &mut Cursor::new(bytes)).await;
-    put.map(|_| ()).map_err(|error| error.to_string())
-}
-
-/// Why the payload of a message, or an object, was not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unread {
-    /// The server has it, and it is not what it should be; or the server has no such object.
-    Forged(String),
-    /// The server could not be asked, or stopped in the middle. It may succeed later.
-    Unreachable(String),
-}
-
-impl Display for Unread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Self::Forged(reason) | Self::Unreachable(reason)) = self;
-        f.write_str(reason)
-    }
-}
-
-/// Reads an object of at most this size.
-pub(super) async fn read_object(
-    store: &ObjectStore,
-    name: &str,
-    limit: u64,
-) -> Result<Vec<u8>, Unread> {
-    let too_large = || Unread::Forged(format!("larger than {limit} bytes"));
-    let mut object = find_object(store, name).await?;
-    if object.info.size as u64 > limit {
-        return Err(too_large());
-    }
-    let (mut bytes, mut part) = (Vec::new(), vec![0; READ_AT_ONCE]);
-    loop {
-        let read = tokio::time::timeout(LONGEST_SILENCE, object.read(&mut part)).await;
-        match read {
-            Ok(Ok(0)) => return Ok(bytes),
-            Ok(Ok(count)) => bytes.extend_from_slice(&part[..count]),
-            // The digest that was stored with it is another.
-            Ok(Err(error)) if error.kind() == ErrorKind::InvalidData => {
-                return Err(Unread::Forged(error.to_string()));
-            }
-            Ok(Err(error)) => return Err(Unread::Unreachable(error.to_string())),
-            Err(_) => return Err(Unread::Unreachable("the server sends no more of it".to_owned())),
-        }
-        if bytes.len() as u64 > limit {
-            return Err(too_large());
-        }
-    }
-}
-
-/// An object is stored before a message names it. Looks again all the same: a server of a cluster that is behind may
-/// be the one that answers.
-async fn find_object(store: &ObjectStore, name: &str) -> Result<Object, Unread> {
-    let mut looks = 0;
-    loop {
-        looks += 1;
-        match tokio::time::timeout(LONGEST_SILENCE, store.get(name)).await {
-            Ok(Ok(object)) => return Ok(object),
-            Err(_) => return Err(Unread::Unreachable("the server does not answer".to_owned())),
-            Ok(Err(error)) => match error.kind() {
-                GetErrorKind::NotFound if looks < MOST_LOOKS => {
-                    tokio::time::sleep(LOOK_AGAIN).await;
-                }
-                GetErrorKind::NotFound | GetErrorKind::InvalidName | GetErrorKind::BucketLink => {
-                    return Err(Unread::Forged(format!("no object of its name: {error}")));
-                }
-                GetErrorKind::ConsumerCreate | GetErrorKind::Other | GetErrorKind::TimedOut => {
-                    return Err(Unread::Unreachable(describe(&error)));
-                }
-            },
-        }
-    }
 }
 
 /// A message whose payload, if it is large, is already an object.
@@ -134,14 +43,14 @@ pub(super) struct PreparedPayload {
 
 impl PreparedPayload {
     /// Exact repetitions of the payload have the same id.
-    pub(super) async fn new(store: &ObjectStore, bytes: Vec<u8>) -> Result<Self, String> {
+    pub(super) async fn new(store: &ObjectBucket, bytes: Vec<u8>) -> Result<Self, String> {
         let id = sha256(&bytes);
         let mut headers = HeaderMap::new();
         if bytes.len() <= MOST_INLINE {
             return Ok(Self { headers, payload: bytes.into(), id });
         }
         let name = format!("{PAYLOADS}{id}");
-        put_object(store, &name, &bytes).await?;
+        store.put(&name, &bytes).await?;
         headers.insert(OBJECT, name);
         Ok(Self { headers, payload: Bytes::new(), id })
     }
@@ -155,7 +64,7 @@ impl PreparedPayload {
 /// Publishes until the server has stored the message, or `is_over` says that it need not any more.
 pub(super) async fn publish(
     stream: &Context,
-    store: &ObjectStore,
+    store: &ObjectBucket,
     subject: String,
     bytes: Vec<u8>,
     is_over: &(dyn Fn() -> bool + Sync),
@@ -182,7 +91,7 @@ pub(super) async fn publish(
 
 async fn try_publish(
     stream: &Context,
-    store: &ObjectStore,
+    store: &ObjectBucket,
     subject: &str,
     bytes: &[u8],
     prepared: &mut Option<PreparedPayload>,
@@ -202,7 +111,7 @@ async fn try_publish(
 
 /// The payload of a message that was received.
 pub(super) async fn received(
-    store: &ObjectStore,
+    store: &ObjectBucket,
     headers: Option<&HeaderMap>,
     payload: &[u8],
 ) -> Result<Vec<u8>, Unread> {
@@ -210,7 +119,7 @@ pub(super) async fn received(
         return Ok(payload.to_vec());
     };
     let hash = payload_hash(name.as_str())?;
-    let bytes = read_object(store, name.as_str(), LARGEST).await?;
+    let bytes = store.read(name.as_str(), LARGEST).await?;
     if sha256(&bytes) == hash {
         Ok(bytes)
     } else {

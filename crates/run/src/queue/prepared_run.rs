@@ -13,6 +13,7 @@ use super::link::QueueLink;
 use super::manifest::{BundleManifest, CaseClass, LARGEST_MANIFEST};
 use super::message::{ChainMessage, LARGEST_CHAINS, RunEntry, VERSION};
 use super::names::{CHAINS, MANIFEST, RunName};
+use super::patience::ServerPatience;
 use super::payload;
 use super::queued_plan::{QueuedPlan, classes_and_chains, hashes_of};
 use super::run_description::check_sendable;
@@ -79,9 +80,13 @@ impl PreparedRun {
     }
 
     /// Workers may run it from now on. If that fails, nothing of it stays there.
-    pub(crate) async fn put_on_server(self, link: &QueueLink) -> Result<Coordinator, QueueError> {
+    pub(crate) async fn put_on_server(
+        self,
+        link: &QueueLink,
+        patience: &mut ServerPatience<'_>,
+    ) -> Result<Coordinator, QueueError> {
         let name = self.name.clone();
-        let started = self.put(link).await;
+        let started = self.put(link, patience).await;
         if started.is_err() && link.is_connected() {
             // `queue remove` can do the same later.
             let _ = RunQueue::delete(link, &name).await;
@@ -89,18 +94,28 @@ impl PreparedRun {
         started
     }
 
-    async fn put(self, link: &QueueLink) -> Result<Coordinator, QueueError> {
-        let queue = RunQueue::create(link, self.name, self.entry).await?;
+    /// Each step may be repeated.
+    async fn put(
+        self,
+        link: &QueueLink,
+        patience: &mut ServerPatience<'_>,
+    ) -> Result<Coordinator, QueueError> {
+        let create = async || RunQueue::create(link, self.name.clone(), self.entry.clone()).await;
+        let queue = patience.attempt(link, create).await?;
+        patience.attempt(link, async || self.put_description(&queue).await).await?;
+        let first = ChainSending::first();
+        let mut coordinator = Coordinator::new(queue, self.classes, self.chains, first);
+        patience.attempt(link, async || coordinator.begin().await).await?;
+        Ok(coordinator)
+    }
+
+    async fn put_description(&self, queue: &RunQueue) -> Result<(), QueueError> {
         self.files.upload(&queue.bundle).await?;
         for (name, bytes) in [(CHAINS, &self.listed), (MANIFEST, &self.manifest)] {
-            let put = payload::put_object(&queue.bundle, name, bytes).await;
+            let put = queue.bundle.put(name, bytes).await;
             put.map_err(|error| QueueError::of("send the description of the run", error))?;
         }
         ControlState::Queueing.put(&queue.control).await?;
-        queue.announce().await?;
-        let first = ChainSending::first();
-        let mut coordinator = Coordinator::new(queue, self.classes, self.chains, first);
-        coordinator.begin().await?;
-        Ok(coordinator)
+        queue.announce().await
     }
 }

@@ -6,7 +6,6 @@ use super::error::QueueError;
 use super::manifest::{BundleManifest, LARGEST_MANIFEST};
 use super::message::{ChainMessage, LARGEST_CHAINS};
 use super::names::{CHAINS, MANIFEST};
-use super::payload::read_object;
 use super::run_queue::RunQueue;
 
 /// Fails for what workers would refuse, and for secrets.
@@ -27,14 +26,14 @@ pub(super) fn check_sendable(text: &[u8], limit: u64, secrets: &Secrets) -> Resu
 
 pub(super) async fn read_chains(queue: &RunQueue) -> Result<Vec<ChainMessage>, QueueError> {
     let fail = |error: String| QueueError::of("read the cases of the run", error);
-    let chains = read_object(&queue.bundle, CHAINS, LARGEST_CHAINS).await;
+    let chains = queue.bundle.read(CHAINS, LARGEST_CHAINS).await;
     let chains = chains.map_err(|error| fail(error.to_string()))?;
     serde_json::from_slice(&chains).map_err(|error| fail(error.to_string()))
 }
 
 /// The manifest of a run, checked.
 pub(crate) async fn read_manifest(queue: &RunQueue) -> Result<BundleManifest, QueueError> {
-    let bytes = read_object(&queue.bundle, MANIFEST, LARGEST_MANIFEST).await;
+    let bytes = queue.bundle.read(MANIFEST, LARGEST_MANIFEST).await;
     let bytes = bytes.map_err(|error| QueueError::of("read the description of the run", error))?;
     BundleManifest::read(&bytes, &queue.entry.manifest, queue.name.as_str())
 }

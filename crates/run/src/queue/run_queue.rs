@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, pull};
 use async_nats::jetstream::context::{GetStreamErrorKind, KeyValueErrorKind};
-use async_nats::jetstream::kv::{self, Store};
-use async_nats::jetstream::object_store::{self, ObjectStore};
+use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use futures_util::StreamExt as _;
 
@@ -14,6 +13,7 @@ use super::error::QueueError;
 use super::link::QueueLink;
 use super::message::RunEntry;
 use super::names::{RUNS_BUCKET, RunName, class_consumer};
+use super::object_bucket::ObjectBucket;
 
 /// How long the server remembers messages, so that one that was sent twice is stored once.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
@@ -45,7 +45,7 @@ pub(crate) struct RunQueue {
     pub(super) answers: Stream,
     pub(super) rows: Stream,
     pub(super) control: Store,
-    pub(super) bundle: ObjectStore,
+    pub(super) bundle: ObjectBucket,
 }
 
 impl std::fmt::Debug for RunQueue {
@@ -89,14 +89,13 @@ pub(super) async fn open_or_create_bucket(
         }
         Err(_) => {}
     }
-    let created = link.stream.create_key_value(bucket_config(name, replicas)).await;
-    match created {
-        Ok(created) => Ok(created),
-        // Another process was faster, with other settings.
-        Err(error) => match link.stream.get_key_value(name).await {
-            Ok(found) => Ok(found),
-            Err(_) => Err(QueueError::of(&what, describe(&error))),
-        },
+    let created = link.stream.create_stream(bucket_config(name, replicas)).await;
+    match (link.stream.get_key_value(name).await, created) {
+        // Another process may have been faster, with other settings.
+        (Ok(found), _) => Ok(found),
+        (Err(_), Err(error)) => Err(QueueError::of(&what, describe(&error))),
+        // It is being made for several processes at once.
+        (Err(error), Ok(_)) => Err(QueueError::for_now(&what, describe(&error))),
     }
 }
 
@@ -111,17 +110,27 @@ async fn with_replicas(
     if known >= replicas {
         return Ok(found);
     }
-    let updated = link.stream.update_key_value(bucket_config(name, replicas)).await;
-    updated.map_err(|error| QueueError::of(&format!("copy the bucket {name}"), describe(&error)))
+    let what = format!("copy the bucket {name}");
+    let updated = link.stream.update_stream(&bucket_config(name, replicas)).await;
+    updated.map_err(|error| QueueError::of(&what, describe(&error)))?;
+    let found = link.stream.get_key_value(name).await;
+    found.map_err(|error| QueueError::of(&what, describe(&error)))
 }
 
-fn bucket_config(name: &str, replicas: usize) -> kv::Config {
-    kv::Config {
-        bucket: name.to_owned(),
-        history: 1,
+/// As the library makes a bucket, but entries are read from the server that leads it: another one of a cluster may be
+/// behind, and what was noted about a run would not be seen.
+fn bucket_config(name: &str, replicas: usize) -> Config {
+    Config {
+        name: format!("KV_{name}"),
+        subjects: vec![format!("$KV.{name}.>")],
+        max_messages_per_subject: 1,
         storage: StorageType::File,
         num_replicas: replicas,
-        ..kv::Config::default()
+        discard: DiscardPolicy::New,
+        allow_rollup: true,
+        deny_delete: true,
+        allow_direct: false,
+        ..Config::default()
     }
 }
 
@@ -170,21 +179,7 @@ impl RunQueue {
             streams.push(made.map_err(|error| QueueError::of(&what, describe(&error)))?);
         }
         let control = open_or_create_bucket(link, &name.control(), entry.replicas).await?;
-        let bundle = match link.stream.get_object_store(name.bundle()).await {
-            Ok(found) => found,
-            Err(_) => {
-                let config = object_store::Config {
-                    bucket: name.bundle(),
-                    storage: StorageType::File,
-                    num_replicas: entry.replicas,
-                    ..object_store::Config::default()
-                };
-                let created = link.stream.create_object_store(config).await;
-                created.map_err(|error| {
-                    QueueError::of("create the object store of the run", describe(&error))
-                })?
-            }
-        };
+        let bundle = ObjectBucket::open_or_create(link, name.bundle(), entry.replicas).await?;
         let [cases, answers, rows] = <[Stream; 3]>::try_from(streams)
             .map_err(|_| QueueError::new("the streams of the run are not complete"))?;
         let queue = Self { link: link.clone(), name, entry, cases, answers, rows, control, bundle };
@@ -251,8 +246,7 @@ impl RunQueue {
         };
         let control = link.stream.get_key_value(name.control()).await;
         let control = control.map_err(|error| QueueError::of("open the run", describe(&error)))?;
-        let bundle = link.stream.get_object_store(name.bundle()).await;
-        let bundle = bundle.map_err(|error| QueueError::of("open the run", describe(&error)))?;
+        let bundle = ObjectBucket::open(link, name.bundle()).await?;
         Ok(Some(Self { link: link.clone(), name, entry, cases, answers, rows, control, bundle }))
     }
 

@@ -65,6 +65,8 @@ pub type Say = Arc<dyn Fn(String) + Send + Sync>;
 
 pub(crate) struct QueueWorker {
     link: QueueLink,
+    /// The list of runs.
+    listed: Store,
     settings: WorkerSettings,
     /// The key of its signs, in the control bucket of every run.
     sign_key: String,
@@ -113,6 +115,7 @@ impl QueueWorker {
         loader: Arc<dyn BundleLoader>,
         say: Say,
     ) -> Result<Self, QueueError> {
+        let listed = runs_bucket(&link, settings.replicas).await?;
         let buckets = Arc::new(KeyValueStores::open(&link, settings.replicas).await?);
         let context = ServingContext {
             worker: settings.name.clone(),
@@ -123,7 +126,7 @@ impl QueueWorker {
         };
         let counts = Arc::new(WorkerState::new(settings.slots));
         let sign_key = sign_key(&settings.name);
-        Ok(Self { link, settings, sign_key, context, counts, runs: Arc::default(), say })
+        Ok(Self { link, listed, settings, sign_key, context, counts, runs: Arc::default(), say })
     }
 
     /// Serves until it is asked to end, and what runs then has ended.
@@ -132,9 +135,8 @@ impl QueueWorker {
             let bound = serve_health(address, self.link.clone(), Arc::clone(&self.counts)).await?;
             (self.say)(format!("health and metrics on http://{bound}"));
         }
-        let bucket = runs_bucket(&self.link, self.settings.replicas).await?;
         // Without the list, nothing is known to be unused.
-        if let Ok(used) = known_manifests(&bucket).await {
+        if let Ok(used) = known_manifests(&self.listed).await {
             let cache = self.settings.cache.clone();
             let removed = tokio::task::spawn_blocking(move || remove_unused(&cache, &used));
             let _ = removed.await;
@@ -142,7 +144,7 @@ impl QueueWorker {
         let mut background = JoinSet::new();
         background.spawn(find_runs(
             self.link.clone(),
-            bucket,
+            self.listed.clone(),
             self.context.clone(),
             Arc::clone(&self.runs),
             Arc::clone(&self.counts),

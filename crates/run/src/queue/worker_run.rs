@@ -10,16 +10,14 @@ use async_nats::Error;
 use async_nats::jetstream::consumer::{Consumer, pull};
 use async_nats::jetstream::{AckKind, Message};
 use camino::Utf8Path;
-use evalrig_core::model::{Fault, FaultKind, Stage};
 use evalrig_core::plan::PlannedCase;
 use evalrig_core::secrets::Secrets;
 use tokio::sync::{RwLock, watch};
 
 use crate::disk::remove_tree;
-use crate::execute::{AskGuard, ChainRunner, GivenChain, Job, NoRow, RowSink, SentSoFar};
+use crate::execute::{ChainRunner, GivenChain, Job, RowSink};
 use crate::lock::locked;
 use crate::rate::BucketStores;
-use crate::results::Row;
 
 use super::bundle_cache::CachedBundle;
 use super::control_state::ControlState;
@@ -29,15 +27,16 @@ use super::known_answers::EarlierWork;
 use super::lease::Lease;
 use super::manifest::BundleManifest;
 use super::materialise::materialise;
-use super::message::{CaseMessage, ChainMessage, WorkerSign};
+use super::message::{ChainMessage, WorkerSign};
 use super::names::class_consumer;
 use super::publisher::{AnswerSink, RunPublisher, WarningSink};
 use super::run_description::read_manifest;
 use super::run_queue::RunQueue;
+use super::taken_chain::TakenChain;
 use super::worker_state::WorkerState;
 
 /// A chain is delivered once, and again this often. Then its cases are errored.
-const MOST_REDELIVERIES: i64 = 5;
+pub(super) const MOST_REDELIVERIES: i64 = 5;
 
 /// Tests that are named in a sign of life.
 const NAMED_TESTS: usize = 3;
@@ -68,7 +67,7 @@ pub(crate) struct LoadedBundle {
 }
 
 /// How the life of a chain ended.
-enum ChainEnd {
+pub(super) enum ChainEnd {
     /// Its rows are on the server.
     Done,
     /// It is another worker's now, or the run is over.
@@ -88,27 +87,27 @@ pub(super) struct WorkerRun {
     pub(super) state: watch::Receiver<ControlState>,
     pub(super) consumers: Vec<(usize, Consumer<pull::Config>)>,
     pub(super) left_out: Vec<String>,
-    runner: ChainRunner,
+    pub(super) runner: ChainRunner,
     /// `None` once the run has ended.
     bundle: Mutex<Option<CachedBundle>>,
     /// Shared by chains while they run.
     busy: RwLock<()>,
-    publisher: Arc<RunPublisher>,
+    pub(super) publisher: Arc<RunPublisher>,
     /// By suite, the index of each test.
     tests: Vec<HashMap<String, usize>>,
-    done: AtomicU64,
+    pub(super) done: AtomicU64,
     /// Chains whose lease this worker has.
-    leased: Mutex<BTreeMap<u64, LeasedChain>>,
+    pub(super) leased: Mutex<BTreeMap<u64, LeasedChain>>,
     next: AtomicU64,
     warn: WarningSink,
 }
 
 /// A chain that this worker has.
 #[derive(Debug)]
-struct LeasedChain {
+pub(super) struct LeasedChain {
     class: usize,
     /// The case that runs.
-    test: Option<String>,
+    pub(super) test: Option<String>,
 }
 
 /// What all runs of a worker share.
@@ -199,7 +198,7 @@ impl WorkerRun {
     }
 
     /// Whether the run is gone, or running cases are to be stopped.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.state.has_changed().is_err() || *self.state.borrow() == ControlState::Abandoned
     }
 
@@ -346,12 +345,15 @@ impl WorkerRun {
         }
         let EarlierWork { finished, answered } = earlier;
         let given = GivenChain { suite: chain.suite, cases, answered };
+        // A server that has just become the leader may not know of the first delivery.
+        let may_be_repeated = delivered > 1 || self.queue.entry.replicas > 1;
+        let cases = &chain.cases;
+        let taken = TakenChain { given, cases, finished, may_be_repeated, lease, number };
         match self.was_lost_too_often(message, delivered).await {
-            Ok(true) => return self.give_up(&given, &chain.cases, &finished, counts).await,
-            Ok(false) => {}
-            Err(error) => return ChainEnd::GivenBack(error.to_string()),
+            Ok(true) => self.give_up(&taken, counts).await,
+            Ok(false) => self.run_cases(&taken, counts).await,
+            Err(error) => ChainEnd::GivenBack(error.to_string()),
         }
-        self.run_cases(&given, &chain.cases, &finished, lease, number, counts).await
     }
 
     async fn was_lost_too_often(
@@ -365,101 +367,6 @@ impl WorkerRun {
         let sequence = message.info().map_or(0, |info| info.stream_sequence);
         let given_back = count_given_back(&self.queue.control, sequence).await?;
         Ok(delivered - given_back > 1 + MOST_REDELIVERIES)
-    }
-
-    async fn run_cases(
-        &self,
-        given: &GivenChain,
-        cases: &[CaseMessage],
-        finished: &[bool],
-        lease: &Lease,
-        number: u64,
-        counts: &WorkerState,
-    ) -> ChainEnd {
-        // A session went with its worker: the conversation begins again, and its rows come together.
-        let suite = &self.runner.job().suites[given.suite].job;
-        let is_session = suite.is_one_session(&given.cases);
-        let may_ask = |sent| {
-            let is_left = sent == SentSoFar::Nothing && counts.is_draining();
-            lease.is_held() && !self.is_over() && !is_left
-        };
-        let guard = AskGuard::new(&may_ask);
-        let mut running = self.runner.start(given, &guard);
-        let mut held = Vec::new();
-        for (case, is_finished) in cases.iter().zip(finished) {
-            if *is_finished && !is_session {
-                running.skip_next();
-                continue;
-            }
-            if !lease.is_held() {
-                running.end().await;
-                return ChainEnd::Lost;
-            }
-            // A session cannot be handed over, so a worker that drains finishes it.
-            let is_left = counts.is_draining() && (running.is_new() || !is_session);
-            if is_left || !self.takes_cases() {
-                let is_published = self.publish(&mut held, counts).await;
-                return if is_published { ChainEnd::Left } else { ChainEnd::Lost };
-            }
-            if let Some(chain) = locked(&self.leased).get_mut(&number) {
-                chain.test = Some(case.test.clone());
-            }
-            if !is_session {
-                guard.begin_case();
-            }
-            let row = match running.run_next().await {
-                Ok(row) => row,
-                // Nothing was asked: another worker may have it at once.
-                Err(NoRow::Lost) if lease.is_held() && !self.is_over() => {
-                    running.end().await;
-                    return ChainEnd::Left;
-                }
-                Err(NoRow::Lost) => return ChainEnd::Lost,
-                Err(NoRow::DiskFull(reason)) => return ChainEnd::DiskFull(reason),
-                Err(NoRow::Unable(reason)) => return ChainEnd::GivenBack(reason),
-            };
-            held.push((case, row));
-            if is_session {
-                continue;
-            }
-            if !self.publish(&mut held, counts).await {
-                running.end().await;
-                return ChainEnd::Lost;
-            }
-        }
-        running.end().await;
-        if self.publish(&mut held, counts).await { ChainEnd::Done } else { ChainEnd::Lost }
-    }
-
-    /// Whether the server has the rows.
-    async fn publish(&self, rows: &mut Vec<(&CaseMessage, Row)>, counts: &WorkerState) -> bool {
-        let secrets = &self.runner.job().options.secrets;
-        for (case, row) in rows.drain(..) {
-            let outcome = row.outcome;
-            if self.publisher.publish_row(&case.key(), row, secrets).await.is_err() {
-                return false;
-            }
-            counts.count(outcome);
-            self.done.fetch_add(1, Ordering::Relaxed);
-        }
-        true
-    }
-
-    /// The rows of cases whose workers were lost again and again.
-    async fn give_up(
-        &self,
-        given: &GivenChain,
-        cases: &[CaseMessage],
-        finished: &[bool],
-        counts: &WorkerState,
-    ) -> ChainEnd {
-        let times = MOST_REDELIVERIES + 1;
-        let message = format!("{times} workers were lost while they ran this case");
-        let fault = Fault::new(Stage::Queue, FaultKind::LostWorker, message);
-        let open = cases.iter().enumerate().filter(|(at, _)| !finished[*at]);
-        let rows = open.map(|(at, case)| (case, self.runner.row_of_fault(given, at, &fault)));
-        let mut rows: Vec<(&CaseMessage, Row)> = rows.collect();
-        if self.publish(&mut rows, counts).await { ChainEnd::Done } else { ChainEnd::Lost }
     }
 
     /// The cases of a chain in the suites that this worker has.

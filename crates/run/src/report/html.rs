@@ -8,6 +8,7 @@
 //! render_page(rows, &ReportedRun, &SuiteText, &PageMode, &mut dyn Write) -> io::Result<()>
 //! case_json(&Row, &SuiteText) -> String           data of a `row` event
 //! LiveSummary::json(&ReportedRun) -> String       data of a `run` event
+//! workers_json(&WorkerLines) -> String            data of a `workers` event
 //! end_json(rows, &ReportedRun) -> String          data of the `end` event
 //! ```
 //!
@@ -44,7 +45,7 @@ use super::{Report, ReportKind, ReportedRun, SuiteText};
 use crate::results::Row;
 
 pub use self::earlier::EarlierCase;
-pub use self::live::{LiveSummary, case_json, end_json, run_json};
+pub use self::live::{LiveSummary, case_json, end_json, run_json, workers_json};
 pub use self::page::{page_policy, page_style, render_page};
 pub use self::page_mode::{PageLabels, PageMode};
 

@@ -41,6 +41,7 @@ pub(crate) mod testing;
 mod totals;
 pub mod transcript_json;
 mod variant;
+mod worker_notes;
 mod writer;
 
 pub use crate::clock::{file_stamp, rfc3339};
@@ -87,4 +88,5 @@ pub use test_verdicts::{SharedVerdict, TestKey, TestVerdicts};
 pub use totals::{JudgeTotals, OutcomeCounts, PartialSum, RunTotals};
 pub use variant::variant_name;
 pub(crate) use variant::{ALL, WITH, WITHOUT};
+pub use worker_notes::{WorkerLines, WorkerNotes, read_worker_notes};
 pub use writer::{Existing, Receipt, ResultsWriter, Written};

@@ -149,6 +149,11 @@ impl ResultsPaths {
         Utf8PathBuf::from(format!("{}.journal", self.results))
     }
 
+    /// What the workers of a queue do while the run goes on.
+    pub fn workers(&self) -> Utf8PathBuf {
+        Utf8PathBuf::from(format!("{}.workers", self.results))
+    }
+
     pub fn summary(&self) -> Utf8PathBuf {
         let results = self.results.as_str();
         let stem = results.strip_suffix(ENDING).unwrap_or(results);

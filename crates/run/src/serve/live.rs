@@ -14,9 +14,11 @@ use futures_util::stream;
 use super::ServedRepository;
 use super::answer::{Answer, answer, not_found, plain};
 use super::run_index::ListedRun;
-use crate::report::html::{LiveSummary, case_json};
+use crate::report::html::{LiveSummary, case_json, workers_json};
 use crate::report::{ReportedRun, SuiteText};
-use crate::results::{FollowedFile, FollowedLine, is_being_written};
+use crate::results::{
+    FollowedFile, FollowedLine, WorkerLines, is_being_written, read_worker_notes,
+};
 use crate::session::ServedRun;
 
 const PAUSE: Duration = Duration::from_millis(100);
@@ -62,6 +64,7 @@ struct LiveRun {
     text: SuiteText,
     facts: ReportedRun,
     summary: LiveSummary,
+    workers: WorkerLines,
     files: Vec<FollowedFile>,
     looked: Instant,
     quiet: u32,
@@ -93,6 +96,7 @@ impl LiveRun {
             id: found.id,
             facts: run.facts_so_far().unwrap_or_default(),
             summary: LiveSummary::default(),
+            workers: WorkerLines::default(),
             run,
             text,
             looked: Instant::now(),
@@ -129,6 +133,9 @@ impl LiveRun {
         if has_rows {
             push_event(&mut out, "run", &self.summary.json(&self.facts));
         }
+        if is_written {
+            self.tell_workers(&mut out);
+        }
         self.quiet = if is_written || !out.is_empty() { 0 } else { self.quiet + 1 };
         if self.quiet >= QUIET_LOOKS {
             self.is_over = true;
@@ -145,6 +152,16 @@ impl LiveRun {
             self.facts = facts;
         }
         push_event(out, "run", &self.summary.json(&self.facts));
+    }
+
+    /// What a run left that was killed is of no interest.
+    fn tell_workers(&mut self, out: &mut String) {
+        let Some(first) = self.run.results.first() else { return };
+        let workers = read_worker_notes(first);
+        if workers != self.workers {
+            push_event(out, "workers", &workers_json(&workers));
+            self.workers = workers;
+        }
     }
 
     fn add_new_files(&mut self, out: &mut String) {

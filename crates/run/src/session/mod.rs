@@ -185,7 +185,7 @@ impl RunSession {
         run: &str,
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
-        let AttachedRun { spec, queued, only, scratch } = attach_run(spec, queue, run)?;
+        let AttachedRun { spec, queued, only, scratch } = attach_run(spec, queue, run, notify)?;
         let mut session = Self::prepare_only(spec, Some(only), notify)?;
         session.attached = Some(AttachedQueue { queued, _scratch: scratch });
         Ok(session)

@@ -18,7 +18,7 @@ use crate::execute::{Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
 use crate::prepare::{TargetNeed, TargetPool};
 use crate::queue::{
     self, BundleLoader, BundleManifest, BundleToLoad, LoadedBundle, QueueError, QueueLink,
-    QueueServer, QueueWorker, RunRequest, RunStatus, Say, WorkerSettings,
+    QueueServer, QueueWorker, RunRequest, RunStatus, Say, ServerPatience, WorkerSettings,
 };
 use crate::setting::SandboxName;
 use crate::target::is_installed;
@@ -36,6 +36,12 @@ use super::spec::{LoadOptions, RunSpec};
 
 /// Cases at the same time, per core.
 const PER_CORE: usize = 4;
+
+/// How long `queue` waits for a server that cannot answer now.
+const COMMAND_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A worker waits for work anyhow.
+const WORKER_PATIENCE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The options of `evalrig worker`.
 #[derive(Debug, Clone)]
@@ -97,7 +103,17 @@ pub fn run_worker(spec: WorkerSpec, say: Say) -> Result<(), SessionError> {
     let served = runtime.block_on(async {
         let shown = format!("evalrig worker {name}");
         let link = QueueLink::connect_and_say(&spec.server, &shown, Arc::clone(&say)).await?;
-        let worker = QueueWorker::new(link, settings, Arc::new(loader), Arc::clone(&say)).await?;
+        let mut tell = |text| say(text);
+        let mut patience = ServerPatience::new(WORKER_PATIENCE, &mut tell);
+        let loader: Arc<dyn BundleLoader> = Arc::new(loader);
+        let make = async || {
+            let (loader, say) = (Arc::clone(&loader), Arc::clone(&say));
+            QueueWorker::new(link.clone(), settings.clone(), loader, say).await
+        };
+        let worker = tokio::select! {
+            worker = patience.attempt(&link, make) => worker?,
+            () = cancel.wait_for_first() => return Ok(()),
+        };
         say(format!("worker {name} is waiting for runs"));
         worker.run(&cancel).await
     });
@@ -294,28 +310,40 @@ fn changed_test(
 pub fn queued_runs(
     server: &QueueServer,
     run: Option<&str>,
+    say: &mut dyn FnMut(String),
 ) -> Result<Vec<RunStatus>, SessionError> {
-    start_runtime()?.block_on(async {
-        let link = QueueLink::connect(server, "evalrig queue").await?;
-        Ok(queue::list(&link, run).await?)
-    })
+    on_server(server, say, async |link| queue::list(link, run).await)
 }
 
 /// Starts no further case of a run.
-pub fn cancel_queued_run(server: &QueueServer, run: &str) -> Result<(), SessionError> {
-    start_runtime()?.block_on(async {
-        let link = QueueLink::connect(server, "evalrig queue").await?;
-        queue::cancel(&link, run).await?;
-        link.flush().await;
-        Ok(())
-    })
+pub fn cancel_queued_run(
+    server: &QueueServer,
+    run: &str,
+    say: &mut dyn FnMut(String),
+) -> Result<(), SessionError> {
+    on_server(server, say, async |link| queue::cancel(link, run).await)
 }
 
 /// Deletes a run and its rows.
-pub fn remove_queued_run(server: &QueueServer, run: &str) -> Result<(), SessionError> {
+pub fn remove_queued_run(
+    server: &QueueServer,
+    run: &str,
+    say: &mut dyn FnMut(String),
+) -> Result<(), SessionError> {
+    on_server(server, say, async |link| queue::remove(link, run).await)
+}
+
+/// For commands that end at once.
+fn on_server<T>(
+    server: &QueueServer,
+    say: &mut dyn FnMut(String),
+    act: impl AsyncFn(&QueueLink) -> Result<T, QueueError>,
+) -> Result<T, SessionError> {
+    let mut patience = ServerPatience::new(COMMAND_PATIENCE, say);
     start_runtime()?.block_on(async {
         let link = QueueLink::connect(server, "evalrig queue").await?;
-        queue::remove(&link, run).await?;
-        Ok(())
+        let done = patience.attempt(&link, async || act(&link).await).await?;
+        link.flush().await;
+        Ok(done)
     })
 }

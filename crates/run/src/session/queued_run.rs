@@ -13,7 +13,7 @@ use crate::execute::{Cancel, ExecutionEnd, Job, SuiteJob, execute_elsewhere};
 use crate::prepare::TestOnTarget;
 use crate::queue::{
     BundleManifest, Coordinator, PreparedRun, QueueError, QueueLink, QueueServer, QueueSettings,
-    QueuedPlan, RunName, RunQueue, materialise, read_manifest,
+    QueuedPlan, RunName, RunQueue, ServerPatience, materialise, read_manifest,
 };
 use crate::results::{PlannedSuite, ResultsPaths};
 use crate::runlog::Store;
@@ -23,6 +23,7 @@ use super::queue_bundle::{BundledFiles, collect_files, request_of};
 use super::queue_worker::spec_of_request;
 use super::run_job::Tell;
 use super::scratch::RunScratch;
+use super::signals::last_signal;
 use super::spec::{RunLogSpec, RunSpec};
 
 /// Where the cases of a run are executed.
@@ -89,6 +90,11 @@ pub(super) fn start_runtime() -> Result<Runtime, QueueError> {
     runtime.map_err(|error| QueueError::new(format!("cannot start threads: {error}")))
 }
 
+/// Waits for a server that cannot answer now. Signals may be held meanwhile, for a run that has begun.
+fn patience_of<'a>(queue: &QueueSpec, say: &'a mut dyn FnMut(String)) -> ServerPatience<'a> {
+    ServerPatience::new(queue.patience, say).ending_when(|| last_signal().is_some())
+}
+
 /// Prepares a run for the server, or finds it there.
 pub(super) fn prepare_queued_run(
     spec: &RunSpec,
@@ -100,8 +106,12 @@ pub(super) fn prepare_queued_run(
     let runtime = start_runtime()?;
     let link = runtime.block_on(QueueLink::connect(&queue.server, "evalrig run"))?;
     if run.goes_on {
-        let cases = run.suites.iter().flat_map(|suite| suite.keys());
-        let attached = runtime.block_on(Coordinator::attach(&link, name.clone(), cases))?;
+        let mut say = |text| notify(Notice::Message(text));
+        let mut patience = patience_of(queue, &mut say);
+        let attached = runtime.block_on(patience.attempt(&link, async || {
+            let cases = run.suites.iter().flat_map(|suite| suite.keys());
+            Coordinator::attach(&link, name.clone(), cases).await
+        }))?;
         if let Some(coordinator) = attached {
             return Ok(ReadyRun { runtime, next: NextStep::GoOn(Box::new(coordinator)) });
         }
@@ -145,18 +155,25 @@ impl ReadyRun {
     pub(super) fn begin(
         self,
         spec: &RunSpec,
+        queue: &QueueSpec,
         notify: &mut Notify<'_>,
     ) -> Result<QueuedRun, SessionError> {
         let Self { runtime, next } = self;
         let coordinator = match next {
             NextStep::Queue(new) => {
                 let (link, run) = *new;
-                let coordinator = runtime.block_on(run.put_on_server(&link))?;
+                let mut say = |text| notify(Notice::Message(text));
+                let mut patience = patience_of(queue, &mut say);
+                let coordinator = runtime.block_on(run.put_on_server(&link, &mut patience))?;
                 notify(Notice::Message(format!("run {} is queued", coordinator.name().as_str())));
                 coordinator
             }
             NextStep::GoOn(mut coordinator) => {
-                runtime.block_on(coordinator.begin())?;
+                let mut say = |text| notify(Notice::Message(text));
+                let mut patience = patience_of(queue, &mut say);
+                let link = coordinator.link().clone();
+                let begin = patience.attempt(&link, async || coordinator.begin().await);
+                runtime.block_on(begin)?;
                 *coordinator
             }
         };
@@ -258,19 +275,25 @@ pub(super) fn attach_run(
     spec: RunSpec,
     queue: &QueueSpec,
     run: &str,
+    notify: &mut Notify<'_>,
 ) -> Result<AttachedRun, SessionError> {
     let name = RunName::parse(run)?;
     let runtime = start_runtime()?;
     let scratch = RunScratch::new()?;
     let cache = scratch.path().join("bundles");
+    let mut say = |text| notify(Notice::Message(text));
+    let mut patience = patience_of(queue, &mut say);
     let (queued, manifest, directory) = runtime.block_on(async {
         let link = QueueLink::connect(&queue.server, "evalrig run --attach").await?;
-        let Some(found) = RunQueue::open(&link, name.clone()).await? else {
-            return Err(QueueError::new(format!("--attach: the server has no run {run}")));
+        let follow = async || {
+            let Some(found) = RunQueue::open(&link, name.clone()).await? else {
+                return Err(QueueError::new(format!("--attach: the server has no run {run}")));
+            };
+            let manifest = read_manifest(&found).await?;
+            let directory = materialise_run(&found, &manifest, &cache).await?;
+            Ok((Coordinator::follow(found, &manifest).await?, manifest, directory))
         };
-        let manifest = read_manifest(&found).await?;
-        let directory = materialise_run(&found, &manifest, &cache).await?;
-        Ok((Coordinator::follow(found, &manifest).await?, manifest, directory))
+        patience.attempt(&link, follow).await
     })?;
     let mut attached = spec_of_request(&manifest.request, &directory, &spec.loading);
     let root = spec.loading.root_of(&spec.loading.working_directory.join("EVAL.yaml"));

@@ -8,18 +8,20 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::secrets::Secrets;
 
 use crate::disk::is_plain_file;
+use crate::event::Event;
 use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
 use crate::results::{
     CaseKey, Completion, Existing, Gaps, Interrupted, JudgeReply, PlannedSuite, ResultsPaths,
     ResultsWriter, RoundRecord, RoundSettings, Row, Rows, RunFacts, RunHeader, RunSummary,
-    SummaryBuilder, fingerprint, rfc3339, write_summary,
+    SummaryBuilder, WorkerNotes, fingerprint, rfc3339, write_summary,
 };
 
 use super::command_line::quoted;
 use super::error::SessionError;
 use super::history::TestHistory;
+use super::run_job::EventListener;
 use super::run_origin::{RowOrigin, RunOrigin};
 use super::spec::{LoadOptions, RunSpec};
 
@@ -84,6 +86,7 @@ pub(super) struct ResultsFiles {
     /// Whether files may lack cases although every case of the run has a row: those of a resumed run,
     /// and those that a stored run is graded to.
     is_partial: bool,
+    workers: Option<Arc<WorkerNotes>>,
 }
 
 /// The files that [`ResultsFiles::finish`] closed.
@@ -105,6 +108,7 @@ impl ResultsFiles {
             history: Arc::new(Mutex::new(history)),
             now: SystemTime::now(),
             is_partial: false,
+            workers: None,
         }
     }
 
@@ -220,6 +224,21 @@ impl ResultsFiles {
         self.files.iter().map(gaps_of).collect()
     }
 
+    /// Also notes beside the results, for pages that show them, what each worker of a queue does. A page of several
+    /// files reads the first.
+    pub(super) fn noting_workers(&mut self, listener: EventListener) -> EventListener {
+        let first = self.files.first().and_then(|file| WorkerNotes::beside(file.writer.place()));
+        let Some(notes) = first.map(Arc::new) else { return listener };
+        self.workers = Some(Arc::clone(&notes));
+        let secrets = Arc::clone(&self.secrets);
+        Arc::new(move |event| {
+            if let Event::Worker { name, text } = event {
+                notes.note(name, text.as_ref().map(|text| secrets.redact(text)));
+            }
+            listener(event);
+        })
+    }
+
     /// Closes the files and writes their summaries. Every sink must have been dropped. `ends` says
     /// how each file ended.
     pub(super) fn finish(
@@ -230,6 +249,9 @@ impl ResultsFiles {
         exit_code: u8,
     ) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
+        if let Some(workers) = &self.workers {
+            workers.end();
+        }
         for (file, end) in self.files.into_iter().zip(ends) {
             let mut file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
             if let Some(rounds) = rounds {

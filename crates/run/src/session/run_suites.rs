@@ -21,7 +21,7 @@ use super::history::TestHistory;
 use super::known_secrets::redacting;
 use super::observer::RunObserver;
 #[cfg(feature = "queue")]
-use super::queued_run::{QueuedRun, ReadyRun, RunToQueue, prepare_queued_run};
+use super::queued_run::{QueueSpec, QueuedRun, ReadyRun, RunToQueue, prepare_queued_run};
 use super::report_set::{ReportSet, check_report_paths};
 use super::results_files::ResultsFiles;
 use super::resume::{ResumableSuite, start_suites};
@@ -96,9 +96,13 @@ pub(super) fn run_suites(
         observer.decide_rounds(rounds.clone());
     }
     let suites = start_suites(spec, suites, &mut files, &mut observer)?;
+    let listener = files.noting_workers(listener);
     // Not earlier: workers must not run cases whose rows cannot be written, and `--resume` needs the file.
     #[cfg(feature = "queue")]
-    let mut queued = ready.map(|ready| begin_on_queue(spec, ready, notify)).transpose()?;
+    let mut queued = match (ready, &spec.queue) {
+        (Some(ready), Some(queue)) => Some(begin_on_queue(spec, queue, ready, notify)?),
+        _ => None,
+    };
     let descriptors = DescriptorBudget::now();
     let cache = spec.cache.then(|| {
         let roots = suites.iter().map(|suite| suite.job.root.as_path());
@@ -201,8 +205,8 @@ fn begin_detached(
     ready: Option<ReadyRun>,
     notify: &mut Notify<'_>,
 ) -> Result<FinishedRun, SessionError> {
-    if let Some(ready) = ready {
-        ready.begin(spec, notify)?.detach();
+    if let (Some(ready), Some(queue)) = (ready, &spec.queue) {
+        ready.begin(spec, queue, notify)?.detach();
     }
     Ok(FinishedRun::detached())
 }
@@ -210,13 +214,14 @@ fn begin_detached(
 #[cfg(feature = "queue")]
 fn begin_on_queue(
     spec: &RunSpec,
+    queue: &QueueSpec,
     ready: ReadyRun,
     notify: &mut Notify<'_>,
 ) -> Result<QueuedRun, SessionError> {
     if spec.handle_signals {
         hold_signals();
     }
-    ready.begin(spec, notify)
+    ready.begin(spec, queue, notify)
 }
 
 /// Writes the run log, if it is wanted.

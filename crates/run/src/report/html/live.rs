@@ -2,12 +2,14 @@
 
 use std::borrow::Borrow;
 
+use serde_json::json;
+
 use super::super::{ReportedRun, SuiteText};
 use super::page::inert_value;
 use super::page_test::PageTest;
 use super::summary::SummaryPanel;
 use super::{comparison, earlier};
-use crate::results::Row;
+use crate::results::{Row, WorkerLines};
 
 /// A case as the page knows it: the line of its test with this case alone, and with its details in
 /// `details`.
@@ -34,7 +36,12 @@ impl LiveSummary {
     }
 }
 
-/// The same of all rows at once.
+/// The data of a `workers` event: what each worker of a queue does now, in the place of the lines before.
+pub fn workers_json(workers: &WorkerLines) -> String {
+    inert_value(&json!(workers))
+}
+
+/// A `run` event of all rows at once.
 pub fn run_json<R: Borrow<Row>>(rows: impl IntoIterator<Item = R>, end: &ReportedRun) -> String {
     let mut summary = LiveSummary::default();
     for row in rows {

@@ -10,10 +10,14 @@ function progressNode() {
   return [el("span", "pulse"), el("span", "", text), bar, ...workerLines()];
 }
 
-// Workers of a queue, with how many cases each has finished.
+// What workers of a queue do now, by name.
+let workersNow = {};
+
+// Those that are there, and those that were, with how many cases each has finished.
 function workerLines() {
-  const line = ([name, rows]) => el("span", "worker", `${name}: ${counted(rows, "case", "cases")}`);
-  return (run.origin.workers || []).map(line);
+  const gone = (run.origin.workers || []).filter(([name]) => !Object.hasOwn(workersNow, name));
+  const lines = [...Object.entries(workersNow), ...gone.map(([name, rows]) => [name, counted(rows, "case", "cases")])];
+  return lines.map(([name, text]) => el("span", "worker", `${name}: ${text}`));
 }
 
 function tellState(words) {
@@ -72,6 +76,7 @@ function followRun() {
   const on = (name, act) => source.addEventListener(name, (event) => { act(JSON.parse(event.data)); draw(); });
   on("run", (data) => { run = data; });
   on("row", addCase);
+  on("workers", (data) => { workersNow = data; });
   on("end", (data) => {
     source.close();
     endOf(data);
