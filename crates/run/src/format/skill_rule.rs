@@ -247,6 +247,13 @@ mod tests {
             "cd .agents/skills/csv/scripts && python3 sum.py",
             "awk -f .agents/skills/csv/scripts/sum.awk data.csv",
             "bash .agents/skills/csv/scripts/sum.sh -c 3",
+            "cd .agents/skills/csv && python3 \"$PWD/scripts/sum.py\"",
+            "cd \"$(git rev-parse --show-toplevel)/.agents/skills/csv\" && python3 scripts/sum.py",
+            "cd src && python3 $(git rev-parse --show-toplevel)/.agents/skills/csv/scripts/sum.py",
+            "PYTHONPATH=.agents/skills/csv python3 -m scripts.sum data.csv",
+            "PYTHONPATH=\"$PYTHONPATH:$PWD/.agents/skills/csv\" python3 -m scripts.sum",
+            "export PYTHONPATH=.agents/skills/csv; python3 -m scripts.sum",
+            "env PYTHONPATH=.agents/skills/csv python3 -m scripts.sum",
             "bash .agents/skills/csv/scripts/sum.sh <<'EOF'\n1,2\nEOF",
         ] {
             assert_eq!(command(script), "script csv", "{script}");
@@ -274,6 +281,9 @@ mod tests {
             "cat .agents/skills/csv/scripts/sum.py | python3 -",
             "eval \"$(cat .agents/skills/csv/scripts/env.sh)\"",
             "python3 lint.py .agents/skills/csv/scripts/sum.py",
+            // A module of the skill, or an installed one.
+            "PYTHONPATH=.agents/skills/csv/scripts python3 -m sum",
+            "cd .agents/skills/csv/scripts && python3 -m http.server",
         ] {
             assert_eq!(command(script), "unclear", "{script}");
         }
@@ -290,6 +300,9 @@ mod tests {
             "chmod +x .agents/skills/csv/scripts/sum.sh",
             "cp sum.py .agents/skills/csv/scripts/sum.py",
             "python3 $HOME/scripts/sum.py",
+            "cd \"$(git rev-parse --show-toplevel)\" && python3 scripts/sum.py",
+            "cd `pwd` && ./scripts/test.sh",
+            "PYTHONPATH=src python3 -m pytest",
             "bash scripts/build.sh && ./scripts/test.sh",
             "npm run build",
         ] {
