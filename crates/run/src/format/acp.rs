@@ -24,6 +24,9 @@ pub(crate) const UNREPORTED: &[Unreported] = &[Unreported {
     remedy: "limit `max_tool_calls` or `max_tokens` instead",
 }];
 
+/// What Copilot CLI calls itself.
+const COPILOT: &str = "Copilot";
+
 /// The argument of a call of which only the file is known.
 const LOCATION: &str = "location";
 
@@ -190,6 +193,10 @@ impl AcpReader {
         }
         if let Some("completed" | "failed") = text(update, "status") {
             self.conversation.end_call(id, end_of(update));
+            if self.agent.as_deref() == Some(COPILOT) {
+                // While a call runs, it says itself which file it writes.
+                self.open_message = None;
+            }
         }
     }
 
@@ -457,6 +464,40 @@ mod tests {
         assert_eq!(uses(&self::read(&skill)), ["csv read ok #0"]);
         let failed = skill.replace("\"exit_code\":0", "\"exit_code\":1");
         assert_eq!(uses(&self::read(&failed)), ["csv read failed #0"]);
+    }
+
+    #[test]
+    fn what_copilot_says_while_a_call_runs_is_not_the_answer() {
+        let frame = |update: &str| format!(r#"{{"params":{{"update":{{{update}}}}}}}"#);
+        let said = |text: &str| {
+            let content = format!(r#""content":{{"type":"text","text":"{text}"}}"#);
+            frame(&format!(r#""sessionUpdate":"agent_message_chunk",{content}"#))
+        };
+        let call = |kind: &str, more: &str| {
+            frame(&format!(r#""sessionUpdate":"{kind}","toolCallId":"1","kind":"edit"{more}"#))
+        };
+        let frames = [
+            r#"{"id":1,"result":{"agentInfo":{"name":"Copilot"}}}"#.to_owned(),
+            call("tool_call", r#","title":"Creating a","rawInput":{"path":"a"}"#),
+            said("Info: /ws/a"),
+            call("tool_call_update", ENDED),
+            said("It is "),
+            said("there."),
+            r#"{"id":3,"result":{"stopReason":"end_turn"}}"#.to_owned(),
+        ];
+        assert_eq!(read(&frames.join("\n")).answer, "It is there.");
+    }
+
+    #[test]
+    fn a_command_of_a_tool_without_a_name_may_use_a_skill() {
+        let run = |command: &str| {
+            let input = format!(r#","rawInput":{{"command":"{command}"}}"#);
+            one_call(&format!(r#","title":"Run it","kind":"execute"{input}"#), ENDED)
+        };
+        let script = run("sh .agents/skills/csv/scripts/sum.sh sales.csv");
+        assert_eq!(uses(&script), ["csv script ok #0"]);
+        assert_eq!(uses(&run("cat .agents/skills/csv/SKILL.md")), ["csv read ok #0"]);
+        assert_eq!(uses(&run("cat notes.txt")), [""; 0]);
     }
 
     #[test]

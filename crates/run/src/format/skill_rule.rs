@@ -85,7 +85,7 @@ pub(crate) fn any_agent(call: &Call) -> SkillSigns {
         "Skill" | "skill" | "activate_skill" => by_tool(call, &["skill", "name"]),
         "Read" | "read" | "read_file" | "view" => by_read(call),
         "command_execution" | "exec_command" | "shell" | "shell_command" | "Bash" | "bash"
-        | "run_shell_command" => by_command(call),
+        | "run_shell_command" | "run" => by_command(call),
         _ => SkillSigns::none(),
     }
 }
@@ -164,6 +164,8 @@ mod tests {
             (any_agent, "view", r#"{"path":"csv/SKILL.md"}"#, "read csv"),
             (any_agent, "skill", r#"{"name":"csv"}"#, "tool csv"),
             (any_agent, "bash", r#"{"command":"head csv/SKILL.md"}"#, "read csv"),
+            // The kind of a tool over the Agent Client Protocol.
+            (any_agent, "run", r#"{"command":"head csv/SKILL.md"}"#, "read csv"),
             (any_agent, "Grep", r#"{"path":"csv/SKILL.md"}"#, ""),
         ] {
             assert_eq!(shown(rule, tool, args), expected, "{tool} {args}");
