@@ -551,3 +551,23 @@ fn an_unknown_revision_is_found_by_validate() {
     let ran = arms("nowhere");
     ran.exits(1).prints("skill-not-found").prints("`git:nowhere:../` in `skills`").prints(":3:21");
 }
+
+#[test]
+fn an_unknown_revision_of_a_target_is_found_by_validate() {
+    let project = project(1);
+    let skills = |source: &str| {
+        let target = "targets:\n  - name: default\n    provider: claude-cli\n";
+        let own = format!("{target}    skills: [\"git:{source}\"]\n");
+        project.write(".evalrig/targets.yaml", &own);
+        project.evalrig(&["validate"])
+    };
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "first"]);
+    skills("HEAD:./csv").exits(0);
+    for source in ["nowhere:./csv", "HEAD:./csx"] {
+        let ran = skills(source);
+        let said = format!("`git:{source}` in `skills`");
+        ran.exits(1).prints("skill-not-found").prints(&said).prints("targets.yaml:4:14");
+    }
+}

@@ -105,7 +105,7 @@ pub use run_job::EventListener;
 pub use served_run::ServedRun;
 pub use signals::{report_size_limit, wait_for_signal};
 use skill_revision::SkillRevisions;
-pub use skill_revision::missing_revisions;
+pub use skill_revision::{missing_revisions, missing_revisions_of_targets};
 pub use spec::{
     ArmComparisonSpec, BaselineSpec, LoadOptions, ReportSpec, RerunWords, RoundsSpec, RunLogSpec,
     RunSpec,
