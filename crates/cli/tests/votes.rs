@@ -221,3 +221,18 @@ fn results_without_a_judge_have_nothing_to_check() {
     project.run(&["--quiet"]).exits(0);
     project.evalrig(&["judge", "check"]).exits(4).says("no answer in the results was graded by");
 }
+
+#[test]
+fn a_budget_for_mutants_is_not_spent_on_stored_answers() {
+    let targets = format!(
+        "judge_target: judge\ntargets:\n  \
+         - {{name: default, provider: mock, responses: [{{response: hello 42 friends, cost_usd: 1}}]}}\n  \
+         - {{name: judge, provider: mock, responses: [{{response: '{}', cost_usd: 0.01}}]}}\n",
+        reply(true)
+    );
+    let project = Project::new(&SUITE.replace(", votes: 3", ""), &targets);
+    project.run(&["--quiet"]).exits(0);
+    let ran = project.evalrig(&["mutate", "--judges", "4", "--budget-usd", "0.5", "-j", "1"]);
+    ran.exits(0).prints("4 judge calls");
+    assert!(!ran.out.contains("the budget is used up"), "{}", ran.out);
+}
