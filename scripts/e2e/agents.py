@@ -69,6 +69,10 @@ class Agent:
     turn_limit: str | None = None
     # Whether it says which commands it runs. After one that it hides, the use of skills is unknown.
     shows_commands: bool = True
+    # Whether running a script of a skill is a use of it.
+    runs_scripts: bool = False
+    # Arguments that bring a plugin, which is in `{plugin}`; None if plugins cannot be named.
+    plugin: tuple | None = None
     # Situations with another result than that of situations.py: {id: (outcome, kind of the error)}.
     differs: dict = field(default_factory=dict)
 
@@ -108,6 +112,7 @@ CLAUDE = Agent(
         {"description": "Add up", "prompt": prompt, "subagent_type": "general-purpose"},
     ),
     turn_limit="error_max_turns",
+    plugin=("--plugin-dir", "{plugin}"),
     login_on_wire=True,
     takes_system=True,
 )
@@ -145,6 +150,7 @@ CODEX = Agent(
     ),
     skill=lambda name: ("exec_command", {"cmd": f"cat {skill_file(name)}"}),
     delegate=lambda prompt: ("spawn_agent", {"message": prompt}),
+    runs_scripts=True,
     # Its events do not show what a sub-agent does.
     differs={"sub-agent": ("errored", "not-measured")},
     login_on_wire=True,
@@ -254,6 +260,7 @@ PI = Agent(
     run=lambda command: ("bash", {"command": command}),
     write=lambda path, text: ("write", {"path": path, "content": text}),
     skill=lambda name: ("read", {"path": skill_file(name)}),
+    runs_scripts=True,
     login_on_wire=True,
     takes_system=True,
     home={
@@ -299,5 +306,6 @@ AGENTS += [
         shows_commands=False,
         differs={"left-alone": UNKNOWN, "late": UNKNOWN, "late-unwanted": UNKNOWN},
     ),
-    over_acp(OPENCODE, ("acp",)),
+    over_acp(OPENCODE, ("acp",), runs_scripts=True),
+    over_acp(COPILOT, ("--acp", "--model", "gpt-5.1"), runs_scripts=True),
 ]

@@ -40,6 +40,9 @@ MEANING = {
     "used": "the skill is used by the first call, as it should be",
     "used-unwanted": "the skill is used by the first call, and should not be",
     "left-alone": "another file is read, and the skill is not used, as it should be",
+    "script": "a script of the skill is run without reading the skill, as it should be. With the other agents this is "
+    "not a use",
+    "script-unwanted": "a script of the skill is run, and should not be",
     "missed": "the skill is not used, and should be",
     "late": "the skill is used by the second call, as it should be (`detection: any-call`)",
     "late-unwanted": "the skill is used by the second call, and should not be",

@@ -2,6 +2,7 @@
 interrupted, and a limit on turns."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -88,6 +89,44 @@ def turn_limit(agent, project):
         yield "there is no row"
 
 
+def plugin_skill(agent, project):
+    words = [word.replace("{plugin}", str(project.suite / "plugin")) for word in agent.plugin]
+    project.add_target("plugin", {"args": [*agent.target["args"], *words]})
+    rows = {row["evalId"]: row for row in project.run("plugin.jsonl", [], "plugin", "PLUGIN.yaml")}
+    for test, outcome in (("plugin-skill", "passed"), ("plugin-skill-unwanted", "failed")):
+        row = rows.get(test)
+        if not row:
+            yield f"{test}: there is no row"
+        elif row["outcome"] != outcome or used(row) != ["table-maker"]:
+            yield f"{test}: {row['outcome']}, used {used(row)}: {reason(row)}"
+
+
+def arm_environment(agent, project):
+    rows = project.run("env.jsonl", [], suite="ENV.yaml")
+    found = {row["arm"]: row["candidateAnswer"] for row in rows}
+    for arm, mood in (("plain", "the mood is calm"), ("loud", "the mood is loud")):
+        if mood not in (found.get(arm) or ""):
+            yield f"{arm}: {found.get(arm)}"
+
+
+def not_loading(agent, project):
+    own = project.target()["command"]
+    program = project.suite / "without_loading.py"
+    project.add_target("forgetful", {"command": [sys.executable, str(program), *own]})
+    turns = ["--filter", "first-turn", "--filter", "second-turn"]
+    before = len(project.requests())
+    rows = {row["evalId"]: row for row in project.run("forgetful.jsonl", turns, "forgetful")}
+    for turn, outcome, why in (("first-turn", "passed", ""), ("second-turn", "errored", "no `loadSession`")):
+        row = rows.get(turn)
+        if not row:
+            yield f"{turn}: there is no row"
+        elif row["outcome"] != outcome or why not in reason(row):
+            yield f"{turn}: {row['outcome']}: {reason(row)}"
+    asked = sum("Which number" in request for request in project.requests()[before:])
+    if asked:
+        yield "the second turn was asked in a session of its own"
+
+
 SEQUENCES = [
     Sequence("arms", "two arms", "the skills are used in the arm `with` and not in the arm `without`, "
              "and the matrix of skills shows it", arms),
@@ -97,9 +136,19 @@ SEQUENCES = [
              "`--resume` both turns are right", resumed),
     Sequence("turn-limit", "turn limit", "`max_turns: 1` ends the agent after its first call, and what "
              "it did is graded. The other agents have no such limit", turn_limit),
+    Sequence("plugin-skill", "skill of a plugin", "a skill of a plugin is used, called `plugin:skill` by the agent, once as "
+             "it should be and once not. The suite names the skill alone", plugin_skill),
+    Sequence("arm-environment", "variable of an arm", "a variable of `env` of an arm reaches the commands of the agent in this "
+             "arm, and not in the other", arm_environment),
+    Sequence("not-loading", "turns without loading", "a conversation with an agent that says over the protocol that it "
+             "cannot load sessions: the first turn passes, and the second one is errored and not asked", not_loading),
 ]
 
 
 def is_for(sequence, agent):
     """Whether an agent has what is tried. Over the Agent Client Protocol turns cannot be limited."""
-    return sequence.id != "turn-limit" or (agent.turn_limit is not None and not agent.acp)
+    return {
+        "turn-limit": agent.turn_limit is not None and not agent.acp,
+        "plugin-skill": agent.plugin is not None,
+        "not-loading": bool(agent.acp),
+    }.get(sequence.id, True)

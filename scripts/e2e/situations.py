@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from agents import KEY, LOGIN
 
 SKILL, LONGER, MISSING = "csv-analyzer", "csv-analyzer-pro", "csv-missing"
+SCRIPT = f".agents/skills/{SKILL}/scripts/sum.sh"
 FOREVER = 3_600_000
 # Of every reply; the cached tokens are part of the input.
 INPUT, CACHED, OUTPUT = 150, 30, 17
@@ -32,6 +33,8 @@ SITUATIONS = [
     Situation("used", "skill used", "passed", ((SKILL, False),), replies=2),
     Situation("used-unwanted", "used, unwanted", "failed", ((SKILL, False),), replies=2),
     Situation("left-alone", "left alone", "passed", replies=2),
+    Situation("script", "script of the skill", "passed", ((SKILL, False),), replies=2),
+    Situation("script-unwanted", "script, unwanted", "failed", ((SKILL, False),), replies=2),
     Situation("missed", "missed", "failed", replies=1),
     Situation("late", "second call", "passed", ((SKILL, False),), replies=3),
     Situation("late-unwanted", "second call, unwanted", "failed", ((SKILL, False),), replies=3),
@@ -82,6 +85,9 @@ def script(agent):
     rule("Carelessly", text("The total is 41."))
     late("Needlessly, first read")
     late("First read notes.txt")
+    one_call("Run the script", agent.run(f"sh {SCRIPT} sales.csv"), "The total is 42.")
+    one_call("ake a table", agent.skill("tables:table-maker"), "Here it is.")
+    one_call("What is the mood", agent.run('echo "the mood is ${E2E_MOOD:-calm}"'), "So {tool_result}")
     # Also "Needlessly, …".
     one_call("do the monthly sales", agent.skill(SKILL), "The total is 42.")
     one_call("What is in notes.txt", agent.run("cat notes.txt"), "The notes say: {tool_result}")

@@ -114,6 +114,36 @@ fn a_gate_decides_between_arms() {
 }
 
 #[test]
+fn a_dry_run_forecasts_what_is_said_of_an_arm() {
+    let project = project(12);
+    let dry = |more: &[&str]| {
+        let words = [&["csv", "--arm", "with", "--arm", "without", "--dry-run"], more].concat();
+        project.run(&words)
+    };
+    let ran = dry(&["--rounds=3"]);
+    ran.exits(0)
+        .prints(
+            "forecast of `with` against `without`, without earlier results, \
+             as if tests passed half of the time, in % of runs",
+        )
+        .prints("no change, in rounds")
+        .prints("-20 points, in rounds")
+        .prints("+20 points, in rounds");
+    assert!(!project.has("asked"), "nothing is called");
+    assert_eq!(ran.out, dry(&["--rounds=3"]).out);
+    let earlier = "forecast of `with` against `without`, from earlier results, in % of runs";
+    project.run(&with(&["--output", "one.jsonl"])).exits(0);
+    let ran = dry(&["--trials", "2", "--reuse-arm", "one.jsonl"]);
+    ran.exits(0).prints(earlier).prints("no change, 2 trials");
+    project.run(&["csv", "--arm", "with", "--arm", "without"]).exits(0);
+    dry(&[]).exits(0).prints(earlier).prints("no change, 1 trial ");
+    // With a baseline, arms are not what is compared.
+    let ran = dry(&["--baseline", "one.jsonl"]);
+    ran.exits(0).prints("forecast from the baseline's own results");
+    assert!(!ran.out.contains("forecast of"), "{}", ran.out);
+}
+
+#[test]
 fn arms_in_rounds_have_a_gate_with_a_margin() {
     let project = project(12);
     let rounds = ["--rounds=3", "--gate", "--margin", "0.2", "--baseline-arm", "with"];
@@ -550,4 +580,24 @@ fn an_unknown_revision_is_found_by_validate() {
     arms("HEAD").exits(0);
     let ran = arms("nowhere");
     ran.exits(1).prints("skill-not-found").prints("`git:nowhere:../` in `skills`").prints(":3:21");
+}
+
+#[test]
+fn an_unknown_revision_of_a_target_is_found_by_validate() {
+    let project = project(1);
+    let skills = |source: &str| {
+        let target = "targets:\n  - name: default\n    provider: claude-cli\n";
+        let own = format!("{target}    skills: [\"git:{source}\"]\n");
+        project.write(".evalrig/targets.yaml", &own);
+        project.evalrig(&["validate"])
+    };
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "first"]);
+    skills("HEAD:./csv").exits(0);
+    for source in ["nowhere:./csv", "HEAD:./csx"] {
+        let ran = skills(source);
+        let said = format!("`git:{source}` in `skills`");
+        ran.exits(1).prints("skill-not-found").prints(&said).prints("targets.yaml:4:14");
+    }
 }

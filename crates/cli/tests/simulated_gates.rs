@@ -7,8 +7,9 @@
 mod simulation;
 mod support;
 
+use evalrig_core::stats::Pair;
 use serde_json::{Value, json};
-use simulation::{Chance, Loss, Setting, Shape, Share};
+use simulation::{Chance, Change, Loss, Setting, Shape, Share, cases};
 use support::{Project, Ran};
 
 const BASE_RUNS: usize = 4;
@@ -136,6 +137,113 @@ fn a_test_that_broke_wholly_is_named() {
         })
     });
     assert!(found.may_be_at_least(0.9), "{found:?}");
+}
+
+/// Writes a comparison, one file for each base run, and asks the gate.
+fn gate_of(project: &Project, pairs: &[Pair], more: &[&str]) -> Ran {
+    let [base, now] = cases(pairs);
+    let runs = base.iter().map(|case| case.run + 1).max().unwrap_or(0);
+    let names: Vec<String> = (0..runs).map(|run| format!("b{run}")).collect();
+    let mut files: Vec<String> = vec![String::new(); names.len() + 1];
+    let numbered = base.iter().map(|case| (case.run as usize, case));
+    for (at, case) in numbered.chain(now.iter().map(|case| (names.len(), case))) {
+        let test: usize = case.test[1..].parse().expect("a number");
+        let mut row = row(test, case.trial as usize, case.score == Some(1.0), "h");
+        row["score"] = json!(case.score);
+        if let Some(group) = &case.group {
+            row["group"] = json!(group);
+        }
+        files[at] += &format!("{row}\n");
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).chain(["now"]).collect();
+    for (name, text) in names.iter().zip(&files) {
+        project.write(name, text);
+    }
+    let words = ["--gate", "--format", "json", "-q"];
+    project.evalrig(&[&["compare"], &names[..], &words, more].concat())
+}
+
+/// Of so many comparisons, the share with this exit code of the gate.
+fn share(
+    repeats: usize,
+    (code, more): (i32, &[&str]),
+    mut pairs: impl FnMut() -> Vec<Pair>,
+) -> Share {
+    let project = Project::empty();
+    let hits = (0..repeats).filter(|_| gate_of(&project, &pairs(), more).code == Some(code));
+    Share { hits: hits.count(), of: repeats }
+}
+
+#[test]
+fn trials_that_resemble_each_other_rarely_fail_the_gate() {
+    for correlation in [0.1, 0.3] {
+        let change = Change::Correlation(correlation);
+        let setting = Setting::new(15, 4, BASE_RUNS, Shape::Skilled).changing(change);
+        let mut random = setting.random();
+        let found = share(25, (1, &[]), || setting.pairs(&mut random));
+        assert!(found.may_be_at_most(0.05), "{correlation}: {found:?}");
+    }
+}
+
+#[test]
+fn one_baseline_run_is_enough_to_see_a_large_drop_and_rarely_fails_equal_runs() {
+    let equal = Setting::new(30, 4, 1, Shape::Skilled);
+    let mut random = equal.random();
+    let found = share(40, (1, &[]), || equal.pairs(&mut random));
+    assert!(found.may_be_at_most(0.05), "{found:?}");
+    let less = equal.losing(Loss::Spread(0.2));
+    let found = share(20, (1, &[]), || less.pairs(&mut random));
+    assert!(found.may_be_at_least(0.9), "{found:?}");
+}
+
+/// Scores around a level of each test's own.
+fn scored(drop: f64, random: &mut Chance) -> Vec<Pair> {
+    let mut pair = || {
+        let level = 0.4 + 0.4 * random.fraction();
+        let mut run = |level: f64| -> Vec<f64> {
+            (0..4).map(|_| (level + 0.2 * random.normal()).clamp(0.0, 0.999)).collect()
+        };
+        Pair::pooled((0..BASE_RUNS).map(|_| run(level)).collect(), run(level - drop))
+    };
+    (0..20).map(|_| pair()).collect()
+}
+
+#[test]
+fn scores_are_compared_by_their_mean() {
+    let mut random = Setting::new(20, 4, BASE_RUNS, Shape::Even).random();
+    let by_score = ["--measure", "score"];
+    let equal = share(40, (1, &by_score), || scored(0.0, &mut random));
+    assert!(equal.may_be_at_most(0.05), "{equal:?}");
+    let less = share(15, (1, &by_score), || scored(0.15, &mut random));
+    assert!(less.may_be_at_least(0.9), "{less:?}");
+    // None of these scores is a pass, so that the rates are the same.
+    let rates = share(5, (1, &[]), || scored(0.15, &mut random));
+    assert_eq!(rates.hits, 0);
+}
+
+#[test]
+fn tests_of_one_group_are_not_independent_evidence() {
+    let setting = Setting::new(20, 4, BASE_RUNS, Shape::Skilled).changing(Change::Fixture(0.1));
+    let (project, mut random) = (Project::empty(), setting.random());
+    let (mut worse, mut wider) = (0, 0);
+    for _ in 0..25 {
+        let grouped = setting.grouped_pairs(&mut random);
+        let alone: Vec<Pair> = grouped
+            .iter()
+            .map(|pair| Pair::pooled(pair.base.clone(), pair.candidate.clone()))
+            .collect();
+        let width = |ran: &Ran| {
+            let found: Value = serde_json::from_str(&ran.out).expect("JSON");
+            let side = |name: &str| found["suite"][name].as_f64().expect("a number");
+            side("high") - side("low")
+        };
+        let in_groups = gate_of(&project, &grouped, &[]);
+        worse += usize::from(in_groups.code == Some(1));
+        wider += usize::from(width(&in_groups) > width(&gate_of(&project, &alone, &[])));
+    }
+    let worse = Share { hits: worse, of: 25 };
+    assert!(worse.may_be_at_most(0.05), "{worse:?}");
+    assert!(wider > 12, "{wider} of 25");
 }
 
 const TESTS: usize = 20;

@@ -176,10 +176,63 @@ fn readings_are_priced_and_then_counted() {
     );
 }
 
+/// The stored answers cost a dollar each, and a reading costs a cent.
+#[test]
+fn a_budget_for_readings_is_not_spent_on_stored_answers() {
+    let mut suite = "name: dear\ntests:\n".to_owned();
+    for number in 0..8 {
+        let _ = writeln!(
+            suite,
+            "  - {{id: t{number}, criteria: c, input: hi, assert: [{{type: rubrics, rubrics: [Is kind]}}]}}"
+        );
+    }
+    let targets = format!(
+        "judge_target: judge\ntargets:\n  \
+         - {{name: default, provider: mock, responses: [{{response: hello, cost_usd: 1}}]}}\n  \
+         - {{name: judge, provider: mock, responses: [{{response: '{}', cost_usd: 0.01}}]}}\n",
+        reply(true)
+    );
+    let project = Project::new(&suite, &targets);
+    for name in ["one.jsonl", "two.jsonl"] {
+        project.run(&["--quiet", "--output", name]).exits(0);
+    }
+    let check = |budget: &str| {
+        let mut words = vec!["judge", "check", "one.jsonl", "two.jsonl", "-j", "1"];
+        words.extend(["--readings", "3", "--format", "json", "--budget-usd", budget]);
+        let ran = project.evalrig(&words);
+        // There are no labels.
+        ran.exits(3);
+        let found: Value = serde_json::from_str(&ran.out).expect("JSON");
+        (found["incomplete"].clone(), found["judges"][1]["repeats"]["readings"].clone())
+    };
+    // One stored reading of each of sixteen answers, and three more.
+    assert_eq!(check("5"), (Value::Null, json!(16 + 48)));
+    let cut = json!(["the budget is used up, so not every answer was read again"]);
+    // Of both runs together: reading the first one costs 24 cents.
+    assert_eq!(check("0.3"), (cut.clone(), json!(16 + 24 + 6)));
+    assert_eq!(check("0.1"), (cut, json!(16 + 12)));
+    project.evalrig(&["judge", "check", "--budget-usd", "1"]).exits(2).says("--readings");
+}
+
 #[test]
 fn results_without_a_judge_have_nothing_to_check() {
     let suite = "name: plain\ntests:\n  - {id: a, criteria: c, input: hi, assert: [{type: contains, value: hello}]}\n";
     let project = Project::new(suite, &mocks(&[true], ""));
     project.run(&["--quiet"]).exits(0);
     project.evalrig(&["judge", "check"]).exits(4).says("no answer in the results was graded by");
+}
+
+#[test]
+fn a_budget_for_mutants_is_not_spent_on_stored_answers() {
+    let targets = format!(
+        "judge_target: judge\ntargets:\n  \
+         - {{name: default, provider: mock, responses: [{{response: hello 42 friends, cost_usd: 1}}]}}\n  \
+         - {{name: judge, provider: mock, responses: [{{response: '{}', cost_usd: 0.01}}]}}\n",
+        reply(true)
+    );
+    let project = Project::new(&SUITE.replace(", votes: 3", ""), &targets);
+    project.run(&["--quiet"]).exits(0);
+    let ran = project.evalrig(&["mutate", "--judges", "4", "--budget-usd", "0.5", "-j", "1"]);
+    ran.exits(0).prints("4 judge calls");
+    assert!(!ran.out.contains("the budget is used up"), "{}", ran.out);
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use evalrig_run::session::LATEST;
 
-use super::running::at_least_one;
+use super::running::{amount, at_least_one};
 use super::{LOADING, Loading, TextOrJson};
 
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ A label counts for an answer of the same suite and test with the same words.
 Exit codes:
   0  agreement could be measured
   2  could not start: wrong usage, an unreadable file
-  3  incomplete: fewer than 20 labelled answers, or the results lack rows
+  3  incomplete: fewer than 20 labelled answers, the results lack rows, or the budget is used up
   4  no answer in the results was judged";
 
 #[derive(Debug, Args)]
@@ -51,6 +51,9 @@ pub struct JudgeCheck {
     /// With --readings: print the price, and ask nothing.
     #[arg(long, requires = "readings")]
     pub dry_run: bool,
+    /// With --readings: stop asking judges when this is spent.
+    #[arg(long, value_name = "USD", value_parser = amount, requires = "readings")]
+    pub budget_usd: Option<f64>,
     /// With --readings: the target that judges.
     #[arg(long, value_name = "TARGET", requires = "readings")]
     pub judge: Option<String>,

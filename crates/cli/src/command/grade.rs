@@ -25,6 +25,7 @@ pub fn run(context: &Context, args: &Grade) -> Result<Exit, CommandError> {
         suite: args.suite.as_ref().map(absolute),
         grading: grading(&args.grading),
         workers: args.workers,
+        budget_usd: None,
         output: args.keeping.output.as_ref().map(absolute),
         force: args.keeping.force,
         messages: !args.keeping.no_messages,

@@ -12,7 +12,9 @@ use evalrig_core::reader::{ReadPolicy, TargetNames};
 use evalrig_core::repair::{Reading, repair};
 use evalrig_core::source::{EntryKind, Files, Reach, Sources, Span};
 use evalrig_run::disk::Disk;
-use evalrig_run::session::{LoadOptions, known_secrets, missing_revisions};
+use evalrig_run::session::{
+    LoadOptions, known_secrets, missing_revisions, missing_revisions_of_targets,
+};
 use evalrig_run::target::{find_targets_file, is_agentv, reach_of_found, read_targets};
 
 use crate::args::Validate;
@@ -284,6 +286,9 @@ impl TargetFiles {
         let names = match targets {
             Some(targets) => {
                 check.findings.add_secrets(targets.secrets().clone());
+                for fault in missing_revisions_of_targets(&targets) {
+                    check.findings.report(fault);
+                }
                 targets.target_names()
             }
             // The file's error has been reported; unknown names would only follow from it.

@@ -20,7 +20,7 @@ const WORK: usize = 20_000;
 /// How a run would go if the truth were this.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
-    /// By how much the mean drops.
+    /// By how much the mean drops; a gain is negative.
     pub drop: f64,
     /// With every trial.
     pub whole: Outlook,
@@ -66,24 +66,101 @@ pub fn forecast(
         return Vec::new();
     }
     let cost = cost_per_trial(&compared);
-    let model = ForecastModel::of(tests, plan);
-    [0.0, plan.margin, 2.0 * plan.margin]
-        .into_iter()
-        .enumerate()
-        .map(|(number, drop)| {
-            let mut found = model.forecast(drop, plan.seed_of(number as u32 + 101));
-            for outlook in [&mut found.whole, &mut found.rounds] {
-                outlook.cost = cost.map(|cost| cost * outlook.trials);
-            }
-            found
+    ForecastModel::of(tests, plan).forecasts(&[0.0, plan.margin, 2.0 * plan.margin], cost)
+}
+
+/// What a run with arms would probably say of one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArmForecast {
+    pub arm: String,
+    /// The arm that it is compared with.
+    pub against: String,
+    /// Tests that are compared, and those of them of which earlier results of the other arm are known.
+    pub tests: usize,
+    pub known: usize,
+    /// For no change, for drops and for gains of the margin and of twice the margin.
+    pub forecasts: Vec<Forecast>,
+}
+
+/// The cases of two arms that are to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannedArms<'a> {
+    pub base: &'a [ComparedCase],
+    pub candidate: &'a [ComparedCase],
+    /// What earlier runs of each had.
+    pub base_history: &'a [ComparedCase],
+    pub candidate_history: &'a [ComparedCase],
+}
+
+/// Forecasts for an arm that is run beside the one it is compared with. A test without earlier results is
+/// taken to pass half of the time, which is the hardest to tell from chance. `None` without a test in
+/// common.
+pub fn forecast_arm(
+    (arm, against): (&str, &str),
+    planned: &PlannedArms<'_>,
+    plan: &RoundPlan,
+) -> Option<ArmForecast> {
+    let matches = pairing::pair(planned.base, planned.candidate);
+    let compared: Vec<&Match> = matches
+        .iter()
+        .filter(|found| !found.base.is_empty() && change::classify(found).change.is_compared())
+        .collect();
+    if compared.is_empty() {
+        return None;
+    }
+    let history = pairing::pair(planned.base_history, planned.candidate);
+    let known = |found: &&&Match| {
+        let same = |one: &&Match| {
+            (one.suite, one.test, one.target) == (found.suite, found.test, found.target)
+        };
+        history.iter().find(same).filter(|one| !one.candidate.is_empty())
+    };
+    let values = |found: &&Match| -> Option<Vec<Vec<f64>>> {
+        let earlier = known(&found)?;
+        let rates = earlier.pair(Measure::Rate, ErrorCount::Ignored).map(|pair| pair.base);
+        let values = match plan.measure {
+            Measure::Rate => rates?,
+            Measure::Score => earlier.base_scores(),
+        };
+        values.iter().any(|run| !run.is_empty()).then_some(values)
+    };
+    let mut count = 0;
+    let tests = compared.iter().zip(clusters_of(&compared)).map(|(found, cluster)| {
+        let earlier = values(found);
+        count += usize::from(earlier.is_some());
+        let base = earlier.unwrap_or_else(|| vec![vec![1.0, 0.0]]);
+        let pair = Pair { base, candidate: Vec::new(), cluster };
+        ForecastTest { pair, trials: found.candidate.len(), base_trials: Some(found.base.len()) }
+    });
+    let model = ForecastModel::of(tests.collect(), plan);
+    let costs =
+        [(planned.base_history, planned.base), (planned.candidate_history, planned.candidate)]
+            .map(|(history, planned)| cost_of_arm(history, planned, compared.len()));
+    let cost = costs.into_iter().sum::<Option<f64>>();
+    let drops = [0.0, 1.0, 2.0, -1.0, -2.0].map(|times| times * plan.margin);
+    let forecasts = model.forecasts(&drops, cost);
+    let (arm, against) = (arm.to_owned(), against.to_owned());
+    Some(ArmForecast { arm, against, tests: compared.len(), known: count, forecasts })
+}
+
+/// Of one trial of every test; `None` unless each of them has earlier results with a cost.
+fn cost_of_arm(history: &[ComparedCase], planned: &[ComparedCase], tests: usize) -> Option<f64> {
+    let matches = pairing::pair(history, planned);
+    let known: Vec<&Match> = matches
+        .iter()
+        .filter(|found| {
+            !found.candidate.is_empty() && found.base.iter().any(|one| one.is_measured())
         })
-        .collect()
+        .collect();
+    cost_per_trial(&known).filter(|_| known.len() == tests)
 }
 
 /// A test with its base, and how many trials it will have.
 struct ForecastTest {
     pair: Pair,
     trials: usize,
+    /// Those of the base, if it is run as well; what it has is then only what is likely.
+    base_trials: Option<usize>,
 }
 
 fn planned_tests(compared: &[&Match], measure: Measure) -> Vec<ForecastTest> {
@@ -97,7 +174,7 @@ fn planned_tests(compared: &[&Match], measure: Measure) -> Vec<ForecastTest> {
         };
         let is_known = base.iter().any(|run| !run.is_empty());
         let pair = Pair { base, candidate: Vec::new(), cluster };
-        is_known.then_some(ForecastTest { pair, trials })
+        is_known.then_some(ForecastTest { pair, trials, base_trials: None })
     };
     compared.iter().zip(clusters_of(compared)).filter_map(test).collect()
 }
@@ -119,15 +196,25 @@ struct ForecastModel<'a> {
     plan: &'a RoundPlan,
     pairs: Vec<Pair>,
     trials: Vec<usize>,
+    /// Trials of the base in the same run.
+    base_trials: Option<Vec<usize>>,
     rates: LikelyRates,
     drift: Drift,
     limits: Vec<f64>,
     levels: Vec<VerdictLevels>,
 }
 
+/// Values of each test's trials.
+struct SimulatedRun {
+    candidates: Vec<Vec<f64>>,
+    /// `None` if the base is stored.
+    base: Option<Vec<Vec<f64>>>,
+}
+
 impl<'a> ForecastModel<'a> {
     fn of(tests: Vec<ForecastTest>, plan: &'a RoundPlan) -> Self {
         let trials = tests.iter().map(|test| test.trials).collect();
+        let base_trials: Option<Vec<usize>> = tests.iter().map(|test| test.base_trials).collect();
         let pairs: Vec<Pair> = tests.into_iter().map(|test| test.pair).collect();
         let level = |limit: f64| 1.0 - normal_below(limit);
         let limits = plan.drop_limits().into_iter().zip(plan.gain_limits());
@@ -138,11 +225,25 @@ impl<'a> ForecastModel<'a> {
             levels,
             limits: plan.limits(),
             rates: LikelyRates::of(&pairs),
-            drift: Drift::of(&pairs),
+            // What two arms have in common does not tell them apart.
+            drift: if base_trials.is_some() { Drift::NONE } else { Drift::of(&pairs) },
             plan,
             pairs,
             trials,
+            base_trials,
         }
+    }
+
+    /// `cost` is that of one trial of every test.
+    fn forecasts(&self, drops: &[f64], cost: Option<f64>) -> Vec<Forecast> {
+        let forecast = |(number, drop): (usize, &f64)| {
+            let mut found = self.forecast(*drop, self.plan.seed_of(number as u32 + 101));
+            for outlook in [&mut found.whole, &mut found.rounds] {
+                outlook.cost = cost.map(|cost| cost * outlook.trials);
+            }
+            found
+        };
+        drops.iter().enumerate().map(forecast).collect()
     }
 
     fn forecast(&self, drop: f64, seed: u64) -> Forecast {
@@ -151,14 +252,14 @@ impl<'a> ForecastModel<'a> {
         let share = 1.0 / repeats as f64;
         let (mut whole, mut rounds) = (Outlook::default(), Outlook::default());
         for _ in 0..repeats {
-            let candidates = self.candidates(drop, &mut random);
+            let run = self.run(drop, &mut random);
             let last = self.plan.rounds;
             let most = self.trials.iter().copied().max().unwrap_or(0) as u32;
             let mut stopped = None;
             for round in 1..=last {
                 // More trials than there may be rounds all count in the end.
                 let count = if round == last { most } else { round };
-                let evidence = self.evidence(&candidates, count);
+                let evidence = self.evidence(&run, count);
                 if stopped.is_none() {
                     let verdict = self.verdict(&evidence, Some(round));
                     let is_settled = verdict != ComparisonVerdict::Inconclusive;
@@ -174,36 +275,46 @@ impl<'a> ForecastModel<'a> {
         Forecast { drop, whole, rounds }
     }
 
-    /// Values of each test's trials.
-    fn candidates(&self, drop: f64, random: &mut SplitMix64) -> Vec<Vec<f64>> {
+    fn run(&self, drop: f64, random: &mut SplitMix64) -> SimulatedRun {
+        let base_trials = self.base_trials.as_deref();
         if self.plan.measure == Measure::Score {
-            return self.scores(drop, random);
+            let base = base_trials.map(|trials| self.scores(0.0, trials, random));
+            return SimulatedRun { candidates: self.scores(drop, &self.trials, random), base };
         }
-        let rates = dropped(&self.rates.draw(random), drop);
-        let rates = self.rates.of_run(&rates, random);
-        let trials = rates.iter().zip(&self.trials);
-        let mut passes = |rate: f64, count: usize| -> Vec<f64> {
-            (0..count).map(|_| f64::from(u8::from(random.fraction() < rate))).collect()
-        };
-        trials.map(|(rate, count)| passes(*rate, *count)).collect()
+        let rates = self.rates.draw(random);
+        let base = base_trials.map(|trials| passes(&rates, trials, random));
+        let rates = dropped(&rates, drop);
+        // Both arms are of the same run.
+        let rates = if base.is_some() { rates } else { self.rates.of_run(&rates, random) };
+        SimulatedRun { candidates: passes(&rates, &self.trials, random), base }
     }
 
-    /// Scores like those of the base, each lower by the drop.
-    fn scores(&self, drop: f64, random: &mut SplitMix64) -> Vec<Vec<f64>> {
+    /// Scores like those of the base, each as much nearer to 0, or to 1 for a gain, as lowers their mean by
+    /// the drop.
+    fn scores(&self, drop: f64, trials: &[usize], random: &mut SplitMix64) -> Vec<Vec<f64>> {
+        let level = mean(&self.pairs.iter().map(Pair::base_mean).collect::<Vec<f64>>());
+        let moved = |score: f64| match drop {
+            0.0 => score,
+            drop if drop > 0.0 => score * (1.0 - drop / level).max(0.0),
+            gain => 1.0 - (1.0 - score) * (1.0 + gain / (1.0 - level)).max(0.0),
+        };
         let mut draw = |pair: &Pair, count: usize| -> Vec<f64> {
             let known: Vec<f64> = pair.base_values().collect();
             let mut one = || known[random.below(known.len() as u64) as usize];
-            (0..count).map(|_| (one() - drop).max(0.0)).collect()
+            (0..count).map(|_| moved(one())).collect()
         };
-        self.pairs.iter().zip(&self.trials).map(|(pair, count)| draw(pair, *count)).collect()
+        self.pairs.iter().zip(trials).map(|(pair, count)| draw(pair, *count)).collect()
     }
 
-    fn evidence(&self, candidates: &[Vec<f64>], round: u32) -> LookEvidence {
-        let pair = |(pair, now): (&Pair, &Vec<f64>)| {
-            let now = now.iter().take(round as usize).copied().collect();
-            Pair { candidate: now, ..pair.clone() }
+    fn evidence(&self, run: &SimulatedRun, round: u32) -> LookEvidence {
+        let seen =
+            |values: &[f64]| -> Vec<f64> { values.iter().take(round as usize).copied().collect() };
+        let pair = |(at, pair): (usize, &Pair)| {
+            let base = run.base.as_ref().map(|base| vec![seen(&base[at])]);
+            let base = base.unwrap_or_else(|| pair.base.clone());
+            Pair { base, candidate: seen(&run.candidates[at]), cluster: pair.cluster }
         };
-        let pairs: Vec<Pair> = self.pairs.iter().zip(candidates).map(pair).collect();
+        let pairs: Vec<Pair> = self.pairs.iter().enumerate().map(pair).collect();
         let found = difference(&pairs, self.plan.measure, CONFIDENCE);
         let (delta, interval) = found.unwrap_or((0.0, Interval { low: -1.0, high: 1.0 }));
         let interval = interval.widened(delta, self.drift.shift().sqrt());
@@ -224,6 +335,13 @@ impl<'a> ForecastModel<'a> {
         };
         decide(*delta, interval, permuted, self.plan.margin, levels).1
     }
+}
+
+fn passes(rates: &[f64], trials: &[usize], random: &mut SplitMix64) -> Vec<Vec<f64>> {
+    let mut draw = |(rate, count): (&f64, &usize)| -> Vec<f64> {
+        (0..*count).map(|_| f64::from(u8::from(random.fraction() < *rate))).collect()
+    };
+    rates.iter().zip(trials).map(&mut draw).collect()
 }
 
 struct LookEvidence {
@@ -276,6 +394,48 @@ mod tests {
             }
             assert_eq!(found, forecast(&base(4), &planned(), &plan(measure)));
         }
+    }
+
+    fn arms(history: &[ComparedCase], measure: Measure) -> ArmForecast {
+        let plan = RoundPlan { base: RoundBase::Growing, ..plan(measure) };
+        let (base, candidate) = (&planned(), &planned());
+        let (base_history, candidate_history) = (history, history);
+        let planned = PlannedArms { base, candidate, base_history, candidate_history };
+        forecast_arm(("with", "without"), &planned, &plan).unwrap()
+    }
+
+    #[test]
+    fn a_gain_of_an_arm_is_seen_as_well_as_a_drop() {
+        let history: Vec<ComparedCase> =
+            (0..30).flat_map(|at| trials(&format!("t{at}"), 4, 1 + at % 3)).collect();
+        for measure in [Measure::Rate, Measure::Score] {
+            let found = arms(&history, measure);
+            assert_eq!((found.tests, found.known), (30, 30));
+            let [same, drop, _, gain, more] = &found.forecasts[..] else { panic!("{found:?}") };
+            // Rounds stop as soon as an arm is not worse.
+            let better = |one: &Forecast| one.whole.chance(ComparisonVerdict::Better);
+            assert!(better(same) < 0.1 && better(drop) < 0.1, "{measure:?}: {found:?}");
+            assert!(better(gain) > better(same) && better(more) > 0.5, "{measure:?}: {found:?}");
+            assert!(more.rounds.trials < same.rounds.trials, "{found:?}");
+            // A trial of each arm costs a cent.
+            let cost = same.rounds.cost.unwrap();
+            assert!((cost - 0.6 * same.rounds.trials).abs() < 1e-9, "{cost}");
+            assert_eq!(found, arms(&history, measure));
+        }
+    }
+
+    #[test]
+    fn an_arm_without_earlier_results_has_a_forecast_without_a_cost() {
+        let unknown = arms(&[], Measure::Rate);
+        assert_eq!((unknown.tests, unknown.known), (30, 0));
+        assert!(unknown.forecasts.iter().all(|one| one.whole.cost.is_none()));
+        let solved: Vec<ComparedCase> =
+            (0..30).flat_map(|at| trials(&format!("t{at}"), 4, 4)).collect();
+        let not_told =
+            |found: &ArmForecast| found.forecasts[0].whole.chance(ComparisonVerdict::Inconclusive);
+        assert!(not_told(&unknown) > not_told(&arms(&solved, Measure::Rate)));
+        let some = arms(&trials("t3", 4, 4), Measure::Rate);
+        assert_eq!((some.known, some.forecasts[0].whole.cost), (1, None));
     }
 
     #[test]

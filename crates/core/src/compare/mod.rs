@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 pub use case::{ComparedCase, join_disjoint_runs, seed_from_cases};
 pub use change::{Change, Side, TestChange};
-pub use forecast::{Forecast, Outlook, forecast};
+pub use forecast::{ArmForecast, Forecast, Outlook, PlannedArms, forecast, forecast_arm};
 pub use look::{RoundLook, RoundStop};
 pub use pairing::matched_base;
 pub use round_plan::{MOST_ROUNDS, RoundBase, RoundPlan};

@@ -36,7 +36,7 @@ pub struct Drift {
 
 impl Drift {
     /// What one run can say: nothing.
-    const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         runs: 1,
         per_test: 1.0,
         per_run: 1.0,

@@ -47,10 +47,15 @@ impl LikelyRates {
     }
 }
 
-/// The rates after a drop of their mean, with the same odds ratio for each.
+/// The rates after a drop of their mean, with the same odds ratio for each. A gain is a negative drop.
 pub(crate) fn dropped(rates: &[f64], drop: f64) -> Vec<f64> {
-    if drop <= 0.0 {
+    if drop == 0.0 {
         return rates.to_vec();
+    }
+    if drop < 0.0 {
+        let complement =
+            |rates: &[f64]| -> Vec<f64> { rates.iter().map(|rate| 1.0 - rate).collect() };
+        return complement(&dropped(&complement(rates), -drop));
     }
     let count = rates.len().max(1) as f64;
     let wanted = (rates.iter().sum::<f64>() / count - drop).max(0.0);
@@ -112,6 +117,8 @@ mod tests {
             let mean = |rates: &[f64]| rates.iter().sum::<f64>() / 4.0;
             assert!((mean(&rates) - drop - mean(&found)).abs() < 1e-6, "{found:?}");
         }
+        let gained = dropped(&[0.1, 0.5, 0.0, 0.7], -0.2);
+        assert!((gained.iter().sum::<f64>() / 4.0 - 0.525).abs() < 1e-6, "{gained:?}");
         assert_eq!(dropped(&rates, 0.0), rates);
         assert!(dropped(&[0.05], 0.2)[0] < 1e-6);
     }

@@ -94,86 +94,68 @@ const SHELLS: &[&str] = &[
 /// Programs with `-c COMMAND` that are not shells themselves.
 const COMMAND_RUNNERS: &[&str] = &["su", "runuser", "sg", "script", "flock", "vagrant"];
 
-/// Programs that run the command in their arguments.
-const WRAPPERS: &[&str] = &[
-    "env",
-    "exec",
-    "command",
-    "builtin",
-    "nohup",
-    "nice",
-    "ionice",
-    "time",
-    "timeout",
-    "stdbuf",
-    "setsid",
-    "sudo",
-    "doas",
-    "xargs",
-    "find",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "docker",
-    "podman",
-    "kubectl",
-    "strace",
-    "ltrace",
-    "busybox",
-    "unbuffer",
-    "setarch",
-    "taskset",
-    "systemd-run",
-    "bwrap",
-    "firejail",
-    "su-exec",
-    "gosu",
-    "tini",
-    "dumb-init",
-    "caffeinate",
-    "direnv",
-    "nix",
-    "poetry",
-    "uv",
-    "pipenv",
-    "pkexec",
-    "lxc",
+/// Programs that run the command in their arguments, by the number of operands before the program of that
+/// command. `None` if they are not known so well.
+const WRAPPERS: &[(Option<usize>, &[&str])] = &[
+    (
+        Some(0),
+        &[
+            "env",
+            "exec",
+            "command",
+            "builtin",
+            "nohup",
+            "nice",
+            "ionice",
+            "time",
+            "stdbuf",
+            "setsid",
+            "sudo",
+            "doas",
+            "xargs",
+            "unbuffer",
+            "tini",
+            "dumb-init",
+            "caffeinate",
+            "strace",
+            "ltrace",
+            "busybox",
+        ],
+    ),
+    (Some(1), &["timeout", "chroot", "taskset", "su-exec", "gosu"]),
+    (
+        None,
+        &[
+            "find",
+            "unshare",
+            "nsenter",
+            "docker",
+            "podman",
+            "kubectl",
+            "setarch",
+            "systemd-run",
+            "bwrap",
+            "firejail",
+            "direnv",
+            "nix",
+            "poetry",
+            "uv",
+            "pipenv",
+            "pkexec",
+            "lxc",
+        ],
+    ),
 ];
-
-/// Wrappers whose first operand is the program. Those in the second list take another operand before.
-const PREFIXES: &[&str] = &[
-    "env",
-    "exec",
-    "command",
-    "builtin",
-    "nohup",
-    "nice",
-    "ionice",
-    "time",
-    "stdbuf",
-    "setsid",
-    "sudo",
-    "doas",
-    "xargs",
-    "unbuffer",
-    "tini",
-    "dumb-init",
-    "caffeinate",
-    "strace",
-    "ltrace",
-    "busybox",
-];
-const PREFIXES_WITH_OPERAND: &[&str] = &["timeout", "chroot", "taskset", "su-exec", "gosu"];
 
 /// How many operands a program has before the program that it starts; `None` if it starts none, or is
 /// not known so well.
 pub(super) fn operands_before_program(name: &str) -> Option<usize> {
-    let is_plain = PREFIXES.contains(&name);
-    is_plain.then_some(0).or(PREFIXES_WITH_OPERAND.contains(&name).then_some(1))
+    let (operands, _) = WRAPPERS.iter().find(|(_, names)| names.contains(&name))?;
+    *operands
 }
 
 pub(super) fn is_wrapper(name: &str) -> bool {
-    WRAPPERS.contains(&name)
+    WRAPPERS.iter().any(|(_, names)| names.contains(&name))
 }
 
 pub(super) fn interpreter_named(name: &str) -> Option<CodeFrom> {

@@ -21,7 +21,7 @@ use crate::workspace::Workspaces;
 
 use super::case_setup::TreeDigests;
 use super::connected_target::ConnectedTarget;
-use super::limit::FailFast;
+use super::limit::{AnswerPayment, FailFast};
 use super::round_gate::RoundGate;
 use super::row_sink::RowSink;
 use super::target_variant::{TargetVariant, TargetVariants};
@@ -198,6 +198,7 @@ pub(crate) struct RunOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) retries: Option<u32>,
     pub(crate) budget_usd: Option<f64>,
+    pub(crate) payment: AnswerPayment,
     pub(crate) max_errors: Option<u64>,
     pub(crate) fail_fast: Option<FailFast>,
     pub(crate) judging: Judging,

@@ -7,6 +7,16 @@ use evalrig_core::model::Outcome;
 use crate::lock::locked;
 use crate::results::{Borderline, Row};
 
+use super::job::RunOptions;
+
+/// Whether a run pays for the answers of its cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerPayment {
+    Now,
+    /// They are stored; another run has paid for them.
+    Earlier,
+}
+
 /// Which limit ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
@@ -39,6 +49,7 @@ pub(crate) struct RunLimits {
     budget_usd: Option<f64>,
     max_errors: Option<u64>,
     fail_fast: Option<FailFast>,
+    payment: AnswerPayment,
     spent: Mutex<RunSpending>,
 }
 
@@ -60,19 +71,26 @@ impl FailFast {
 }
 
 impl RunLimits {
-    pub(crate) fn new(
-        budget_usd: Option<f64>,
-        max_errors: Option<u64>,
-        fail_fast: Option<FailFast>,
-    ) -> Self {
-        Self { budget_usd, max_errors, fail_fast, spent: Mutex::default() }
+    pub(crate) fn of(options: &RunOptions) -> Self {
+        Self {
+            budget_usd: options.budget_usd,
+            max_errors: options.max_errors,
+            fail_fast: options.fail_fast,
+            payment: options.payment,
+            spent: Mutex::default(),
+        }
+    }
+
+    /// Whether the target was asked for this case in this run.
+    fn pays_for(&self, row: &Row) -> bool {
+        self.payment == AnswerPayment::Now && !row.is_cached()
     }
 
     /// Counts a case. Returns the reason to stop when this case reaches a limit first.
     pub(crate) fn count(&self, row: &Row) -> Option<String> {
         let mut spent = locked(&self.spent);
         let judged = row.judge_usage.as_ref();
-        let own = (!row.is_cached()).then_some(row.cost_usd);
+        let own = self.pays_for(row).then_some(row.cost_usd);
         let costs = [own, judged.map(|usage| usage.cost_usd)];
         spent.cost_usd += costs.into_iter().flatten().flatten().sum::<f64>();
         if row.outcome == Outcome::Errored {
@@ -92,7 +110,7 @@ impl RunLimits {
     pub(crate) fn unknown_cost_warning(&self, row: &Row) -> Option<String> {
         self.budget_usd?;
         let is_judged = row.judge_usage.is_some_and(|usage| usage.cost_usd.is_none());
-        let is_asked = row.attempts > 0 && !row.is_cached();
+        let is_asked = row.attempts > 0 && self.pays_for(row);
         let is_unknown = is_asked && row.cost_usd.is_none() || row.attempts > 0 && is_judged;
         let mut spent = locked(&self.spent);
         if !is_unknown || std::mem::replace(&mut spent.has_warned, true) {

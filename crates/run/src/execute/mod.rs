@@ -48,7 +48,7 @@ pub(crate) use chain_runner::{ChainRunner, GivenChain, NoRow};
 pub(crate) use connected_target::{ConnectedTarget, UserHomeUse};
 pub use job::SuiteJob;
 pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
-pub(crate) use limit::{FailFast, Limit};
+pub(crate) use limit::{AnswerPayment, FailFast, Limit};
 #[cfg(feature = "queue")]
 pub(crate) use remote::{CaseIndex, CollectionEnd, RemoteExecution, RowIntake, execute_elsewhere};
 pub(crate) use round_gate::RoundGate;

@@ -278,7 +278,7 @@ impl StartedRun {
             rows: Mutex::new(Some(rows)),
             backlog: Backlog::default(),
             answer_memory: AnswerMemory::default(),
-            limits: RunLimits::new(options.budget_usd, options.max_errors, options.fail_fast),
+            limits: RunLimits::of(options),
             cancel,
             broken: Mutex::new(None),
         });

@@ -2,7 +2,7 @@
 //! prompt report. Agents differ in what they tell of a call, so its name is taken from the first of
 //! several places.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use evalrig_core::assertion::TOOL_FAMILIES;
 use evalrig_core::model::{
@@ -24,6 +24,14 @@ pub(crate) const UNREPORTED: &[Unreported] = &[Unreported {
     remedy: "limit `max_tool_calls` or `max_tokens` instead",
 }];
 
+/// What Copilot CLI calls itself.
+const COPILOT: &str = "Copilot";
+
+/// How messages begin that Copilot CLI writes itself: which file it writes, that it tries again, and that it
+/// gave up. The last one ends the turn as if it were an answer.
+const NOTICES: [&str; 3] = ["Info: ", "Warning: ", ERROR];
+const ERROR: &str = "Error: ";
+
 /// The argument of a call of which only the file is known.
 const LOCATION: &str = "location";
 
@@ -38,6 +46,10 @@ pub(crate) struct AcpReader {
     agent: Option<String>,
     /// Calls that read or run something, by their kind.
     readers: HashSet<String>,
+    /// Those of sub-agents that have not ended, by id.
+    sub_agent_calls: HashMap<String, Call>,
+    /// An error that the agent has told in a message, if nothing came after it.
+    told_error: Option<String>,
     unknown_events: u64,
     failure: Option<String>,
 }
@@ -52,6 +64,8 @@ impl Default for AcpReader {
             facts: SessionFacts::default(),
             agent: None,
             readers: HashSet::new(),
+            sub_agent_calls: HashMap::new(),
+            told_error: None,
             unknown_events: 0,
             failure: None,
         }
@@ -160,12 +174,17 @@ impl AcpReader {
         let Some(said) = said.filter(|said| !said.is_empty()) else {
             return;
         };
+        let is_notice = self.is_copilot() && NOTICES.iter().any(|start| said.starts_with(start));
+        self.told_error = (is_notice && said.starts_with(ERROR)).then(|| said.to_owned());
+        if is_notice {
+            self.open_message = None;
+        }
         match self.open_message {
             Some(at) => self.conversation.append_text(at, said),
             None => {
                 let at = self.conversation.open();
                 self.conversation.add_text(at, said);
-                self.open_message = Some(at);
+                self.open_message = (!is_notice).then_some(at);
             }
         }
     }
@@ -173,6 +192,10 @@ impl AcpReader {
     /// A call is announced and then updated, some agents announce it twice.
     fn read_call(&mut self, update: &Map) {
         let id = text(update, "toolCallId").unwrap_or_default();
+        self.told_error = None;
+        if is_of_sub_agent(update) {
+            return self.read_call_of_sub_agent(id, update);
+        }
         let args = given(update, "rawInput").filter(|args| **args != Value::Map(Map::new()));
         if !self.conversation.has_call(id) {
             self.open_message = None;
@@ -190,6 +213,35 @@ impl AcpReader {
         }
         if let Some("completed" | "failed") = text(update, "status") {
             self.conversation.end_call(id, end_of(update));
+            if self.is_copilot() {
+                // What a sub-agent has said came as a message.
+                self.open_message = None;
+            }
+        }
+    }
+
+    fn is_copilot(&self) -> bool {
+        self.agent.as_deref() == Some(COPILOT)
+    }
+
+    /// It counts for the use of skills only.
+    fn read_call_of_sub_agent(&mut self, id: &str, update: &Map) {
+        let given = given(update, "rawInput").cloned();
+        let call = self.sub_agent_calls.remove(id);
+        let mut call = call.unwrap_or_else(|| {
+            let tool = self.tool_of(id, update);
+            let args = known_arguments(&tool, update);
+            Call::new(id, tool, args)
+        });
+        call.args = given.unwrap_or(call.args);
+        if let Some("completed" | "failed") = text(update, "status") {
+            let CallEnd { output, is_error, exit_code, .. } = end_of(update);
+            call = Call { output, is_error, exit_code, ..call };
+            let open = |call: &Call| call.is_error.is_none();
+            let parent = self.conversation.calls().iter().rposition(open);
+            self.conversation.end_call_of_sub_agent(&call, parent);
+        } else {
+            self.sub_agent_calls.insert(id.to_owned(), call);
         }
     }
 
@@ -214,6 +266,7 @@ impl AcpReader {
         let is_name = self.agent.as_deref() == Some("OpenCode");
         let by_kind = match text(update, "kind") {
             Some("execute") => Some("run"),
+            Some("edit") if makes_file(update) => Some("write"),
             Some(kind @ ("read" | "edit" | "search" | "fetch")) => Some(kind),
             _ => None,
         };
@@ -250,9 +303,10 @@ impl AcpReader {
         let is_partial = has_sub_agents || self.agent.as_deref() == Some("OpenCode");
         let mut facts = self.facts;
         facts.unknown_events = self.unknown_events;
+        let told = self.told_error.map(|said| format!("the agent ended with an error: {said}"));
         EventSession {
             conversation: self.conversation,
-            failure: self.failure,
+            failure: self.failure.or(told),
             tokens: self.tokens.filter(|_| !is_partial),
             cost_usd: self.cost_usd,
             facts,
@@ -263,6 +317,10 @@ impl AcpReader {
 
 /// The messages of an agent, one per line; requests to the client are left out.
 pub fn read_acp(output: &[u8]) -> Transcript {
+    read_frames(output).finish().into_transcript()
+}
+
+fn read_frames(output: &[u8]) -> AcpReader {
     let mut reader = AcpReader::default();
     for line in event_lines(output) {
         let Ok(Value::Map(frame)) = json::parse(&line) else {
@@ -276,7 +334,23 @@ pub fn read_acp(output: &[u8]) -> Transcript {
             _ => {}
         }
     }
-    reader.finish().into_transcript()
+    reader
+}
+
+/// Copilot CLI says which of its agents makes a call, unless it is the main one.
+fn is_of_sub_agent(update: &Map) -> bool {
+    let meta = child(update, "_meta").and_then(|meta| child(meta, "github.com/copilot"));
+    meta.is_some_and(|meta| text(meta, "agentId").is_some())
+}
+
+/// Whether a change has no earlier text.
+fn makes_file(update: &Map) -> bool {
+    let content = update.get("content").and_then(Value::as_list).unwrap_or_default();
+    let mut changes = content.iter().filter_map(Value::as_map);
+    changes.any(|change| {
+        text(change, "type") == Some("diff")
+            && text(change, "oldText").unwrap_or_default().is_empty()
+    })
 }
 
 /// `Using skill: NAME`, `Load skill: NAME`, `Loaded skill: NAME`.
@@ -457,6 +531,89 @@ mod tests {
         assert_eq!(uses(&self::read(&skill)), ["csv read ok #0"]);
         let failed = skill.replace("\"exit_code\":0", "\"exit_code\":1");
         assert_eq!(uses(&self::read(&failed)), ["csv read failed #0"]);
+    }
+
+    /// The frames of a prompt to Copilot CLI.
+    fn copilot(updates: &[String]) -> EventSession {
+        let mut frames = r#"{"id":1,"result":{"agentInfo":{"name":"Copilot"}}}"#.to_owned() + "\n";
+        for update in updates {
+            frames += &format!("{{\"params\":{{\"update\":{{{update}}}}}}}\n");
+        }
+        frames += r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
+        read_frames(frames.as_bytes()).finish()
+    }
+
+    fn said(text: &str) -> String {
+        let content = format!(r#""content":{{"type":"text","text":"{text}"}}"#);
+        format!(r#""sessionUpdate":"agent_message_chunk",{content}"#)
+    }
+
+    fn call(kind: &str, id: &str, more: &str) -> String {
+        format!(r#""sessionUpdate":"{kind}","toolCallId":"{id}"{more}"#)
+    }
+
+    #[test]
+    fn what_copilot_tells_by_the_way_is_not_the_answer() {
+        let content = r#","content":[{"type":"diff","path":"a","oldText":"","newText":"x"}]"#;
+        let input = r#","title":"Creating a","kind":"edit","rawInput":{"path":"a"}"#;
+        let read = copilot(&[
+            call("tool_call", "1", &format!("{input}{content}")),
+            said("Info: /ws/a"),
+            call("tool_call_update", "1", ENDED),
+            said("It is "),
+            said("there."),
+        ]);
+        assert_eq!(read.failure, None);
+        let read = read.into_transcript();
+        assert_eq!(read.answer, "It is there.");
+        assert_eq!(calls(&read), [r#"write {"path":"a"} ok"#]);
+        let retried = [said("Info: Request failed. Retrying..."), said("Paris.")];
+        assert_eq!(copilot(&retried).into_transcript().answer, "Paris.");
+    }
+
+    #[test]
+    fn an_error_with_which_copilot_ends_is_not_an_answer() {
+        let error = said("Error: Authentication failed (HTTP 401).");
+        let read = copilot(&[said("Info: Retrying..."), error.clone()]);
+        let failure = read.failure.expect("a failure");
+        assert_eq!(
+            failure,
+            "the agent ended with an error: Error: Authentication failed (HTTP 401)."
+        );
+        assert_eq!(copilot(&[error, said("Paris.")]).failure, None);
+        assert_eq!(copilot(&[said("The word is Error: no.")]).failure, None);
+    }
+
+    #[test]
+    fn a_sub_agent_of_copilot_that_uses_a_skill_is_seen() {
+        let of_sub_agent = r#","_meta":{"github.com/copilot":{"agentId":"2"}}"#;
+        let skill = r#","title":"Using skill: csv","kind":"other","rawInput":{"skill":"csv"}"#;
+        let read = copilot(&[
+            call("tool_call", "1", r#","title":"Add up","kind":"other","rawInput":{"prompt":"x"}"#),
+            call("tool_call", "2", &format!("{skill}{of_sub_agent}")),
+            call("tool_call_update", "2", &format!("{ENDED}{of_sub_agent}")),
+            said("The total is 42."),
+            call("tool_call_update", "1", ENDED),
+            said("It is 42."),
+        ]);
+        let read = read.into_transcript();
+        assert_eq!(read.answer, "It is 42.");
+        let used = read.skills.used.expect("uses of skills");
+        let used: Vec<_> =
+            used.iter().map(|one| (one.name.as_str(), one.ok, one.call, one.subagent)).collect();
+        assert_eq!(used, [("csv", true, Some(0), true)]);
+    }
+
+    #[test]
+    fn a_command_of_a_tool_without_a_name_may_use_a_skill() {
+        let run = |command: &str| {
+            let input = format!(r#","rawInput":{{"command":"{command}"}}"#);
+            one_call(&format!(r#","title":"Run it","kind":"execute"{input}"#), ENDED)
+        };
+        let script = run("sh .agents/skills/csv/scripts/sum.sh sales.csv");
+        assert_eq!(uses(&script), ["csv script ok #0"]);
+        assert_eq!(uses(&run("cat .agents/skills/csv/SKILL.md")), ["csv read ok #0"]);
+        assert_eq!(uses(&run("cat notes.txt")), [""; 0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod blocks;
 pub(crate) mod claude;
 mod claude_figures;
 pub(crate) mod codex;
+mod command_place;
 mod conversation;
 pub(crate) mod copilot;
 mod events;

@@ -10,17 +10,31 @@ const SETTERS: &[&str] = &["export", "declare", "local", "readonly", "typeset"];
 /// Bytes up to which a word grows: a variable may contain others, again and again.
 const LONGEST: usize = 4096;
 
+const PYTHON_PATH: &str = "PYTHONPATH";
+
+impl ShellCommand {
+    /// Where Python looks for modules, besides the directory that it runs in.
+    pub(super) fn python_path(&self) -> Option<&str> {
+        let assigned = self.assigned.iter().chain(&self.words).rev();
+        assigned
+            .filter_map(|word| word.split_once('='))
+            .find_map(|(name, value)| (name == PYTHON_PATH).then_some(value))
+    }
+}
+
 /// The commands with the variables in their words that earlier ones have set.
 pub(super) fn with_variables(commands: Vec<ShellCommand>) -> Vec<ShellCommand> {
     let mut known = HashMap::new();
     let expanded = commands.into_iter().map(|mut command| {
         if !known.is_empty() {
             let words = command.words.iter_mut().chain(&mut command.input);
-            words.for_each(|word| *word = expand(word, &known));
+            words.chain(&mut command.assigned).for_each(|word| *word = expand(word, &known));
         }
         if command.words.first().is_some_and(|first| SETTERS.contains(&first.as_str())) {
             let set = command.words.iter().filter_map(|word| word.split_once('='));
             known.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        } else if let Some(path) = known.get(PYTHON_PATH) {
+            command.assigned.insert(0, format!("{PYTHON_PATH}={path}"));
         }
         command
     });

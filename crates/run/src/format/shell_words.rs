@@ -4,6 +4,16 @@
 /// Bytes of the longest script that is read.
 const LONGEST: usize = 64 * 1024;
 
+/// Stands for the root of the workspace at the beginning of a path. No command contains this character.
+pub(super) const WORKSPACE: char = '\0';
+
+/// Substitutions whose outputs are known.
+const KNOWN_OUTPUTS: [(&str, &str); 3] = [
+    ("git rev-parse --show-toplevel", "\0"),
+    ("git rev-parse --show-toplevel 2>/dev/null", "\0"),
+    ("pwd", "$PWD"),
+];
+
 /// Substitutions inside of quotes inside of substitutions that are looked into.
 const DEEPEST: usize = 8;
 
@@ -16,6 +26,8 @@ const RESERVED: &[&str] =
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ShellCommand {
     pub(super) words: Vec<String>,
+    /// `NAME=VALUE` before the program.
+    pub(super) assigned: Vec<String>,
     /// The file that is its standard input.
     pub(super) input: Option<String>,
     /// The text that is its standard input.
@@ -29,7 +41,17 @@ pub(super) fn shell_commands(script: &str) -> Vec<ShellCommand> {
     if is_too_long(script) {
         return Vec::new();
     }
-    commands_of(script.chars().collect(), 0)
+    commands_of(with_known_outputs(script).chars().collect(), 0)
+}
+
+fn with_known_outputs(script: &str) -> String {
+    let mut script = script.replace(WORKSPACE, "");
+    for (command, output) in KNOWN_OUTPUTS {
+        for written in [format!("$({command})"), format!("`{command}`")] {
+            script = script.replace(&written, output);
+        }
+    }
+    script
 }
 
 pub(super) fn is_too_long(script: &str) -> bool {
@@ -248,6 +270,8 @@ impl Splitter {
         if is_bare && assigned.iter().any(|word| is_assignment(word)) {
             command.words.push("export".to_owned());
             command.words.extend(assigned);
+        } else {
+            command.assigned = assigned;
         }
         if !command.words.is_empty() {
             self.commands.push(command);
@@ -290,6 +314,11 @@ mod tests {
             ("echo $(cat a)", &["echo|$", "cat|a"]),
             ("A=1 B=2; cat a", &["export|A=1|B=2", "cat|a"]),
             ("time -p cat a", &["time|-p|cat|a"]),
+            (
+                "cd $(git rev-parse --show-toplevel)/a && cat \"$(pwd)/b\"",
+                &["cd|\0/a", "cat|$PWD/b"],
+            ),
+            ("cd `git rev-parse --show-toplevel 2>/dev/null`; cat `pwd`", &["cd|\0", "cat|$PWD"]),
         ] {
             assert_eq!(words(script), expected, "{script}");
         }

@@ -3,10 +3,11 @@
 
 use evalrig_core::model::{SkillUseKind, Value};
 
+use super::command_place::{ModulePlaces, new_directory};
 use super::shell_variables::with_variables;
 use super::shell_words::{ShellCommand, is_assignment, is_too_long, shell_commands};
 use super::skill_output::{front_matter_names, reports_failure};
-use super::skill_path::{SkillFilePlace, path_parts, skill_of_file};
+use super::skill_path::{SkillFilePlace, as_relative, path_parts, skill_of_file};
 use super::skill_rule::{SkillSign, SkillSigns};
 use super::skill_script::{self, RunnerKind, is_near_skills, is_runner, scripts_named};
 
@@ -185,7 +186,8 @@ impl CommandReading {
         };
         let name = base_name(program);
         let body = command.here_document.as_deref();
-        if self.add_run_script(name, program, arguments, directory) {
+        let modules = ModulePlaces { directory, path: command.python_path() };
+        if self.add_run_script(name, program, arguments, &modules) {
             return;
         }
         if SHELLS.contains(&name) {
@@ -219,7 +221,8 @@ impl CommandReading {
             Some(name) => {
                 self.is_mentioned = true;
                 let sign = SkillSign { name, how: SkillUseKind::Read };
-                self.found.push(CommandSign { sign, written: file.to_owned() });
+                let written = as_relative("", file).1.to_owned();
+                self.found.push(CommandSign { sign, written });
             }
             None => {
                 self.note_unknown(&[file], directory);
@@ -249,13 +252,13 @@ impl CommandReading {
         }
     }
 
-    /// Whether the command runs a script of a skill.
+    /// Whether the command runs a script of a skill, or a module that may be one.
     fn add_run_script(
         &mut self,
         name: &str,
         program: &str,
         arguments: &[String],
-        directory: &str,
+        places: &ModulePlaces<'_>,
     ) -> bool {
         let script = if is_runner(name) {
             script_of_runner(name, arguments)
@@ -265,14 +268,19 @@ impl CommandReading {
             // A bare name is that of a program on the path.
             Some(program.to_owned()).filter(|program| program.contains(['/', '\\']))
         };
-        let found = script.and_then(|script| {
-            let name = skill_script::skill_of(&script, directory)?;
-            let sign = SkillSign { name, how: SkillUseKind::Script };
-            Some(CommandSign { sign, written: script })
-        });
-        let is_found = found.is_some();
-        self.found.extend(found);
-        is_found
+        let Some(script) = script else { return false };
+        let is_module = skill_script::is_module(&script, arguments);
+        let skill = places.all(is_module).find_map(|one| skill_script::skill_of(&script, &one));
+        let Some(name) = skill else { return false };
+        let written = as_relative("", &script).1.to_owned();
+        if is_module && !skill_script::is_below_scripts(&script) {
+            // It may be an installed one.
+            self.may_run.push(written);
+        } else {
+            self.found
+                .push(CommandSign { sign: SkillSign { name, how: SkillUseKind::Script }, written });
+        }
+        true
     }
 
     /// What runs may be a script of a skill under a name that says nothing: what a loop or a pipe gives.
@@ -436,19 +444,6 @@ fn takes_program(name: &str) -> bool {
 fn script_of_runner(name: &str, arguments: &[String]) -> Option<String> {
     let kind = if SHELLS.contains(&name) { RunnerKind::Shell } else { RunnerKind::Other };
     skill_script::script_of_runner(kind, arguments)
-}
-
-/// Where a script goes on after `cd`.
-fn new_directory(words: &[String], directory: &str) -> Option<String> {
-    let (program, arguments) = words.split_first()?;
-    if program != "cd" && program != "pushd" {
-        return None;
-    }
-    let target = arguments.iter().find(|word| !word.starts_with('-'));
-    let target = target.map_or("~", String::as_str);
-    let is_absolute = target.starts_with(['/', '~', '$']) || directory.starts_with('/');
-    let root = if is_absolute { "/" } else { "" };
-    Some(format!("{root}{}", path_parts(directory, target).join("/")))
 }
 
 /// The program that is really run. Flags of wrappers may have values, so known programs go first.

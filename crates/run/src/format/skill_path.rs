@@ -1,5 +1,7 @@
 //! Paths of skills. Names are whole: a skill is never recognized by a part of a name or of a path.
 
+use super::shell_words::WORKSPACE;
+
 const FILE: &str = "SKILL.md";
 
 /// What may stand around a path in code.
@@ -11,8 +13,28 @@ pub(super) fn skill_in_path(path: &str) -> Option<String> {
     skill_of_file(&path_parts("", path))
 }
 
+/// Where a command runs, as a shell knows it.
+const WORKING_DIRECTORY: [&str; 2] = ["$PWD", "${PWD}"];
+
+/// A path that begins where the command runs, or at the root of the workspace, as a relative one with the
+/// directory that it is below.
+pub(super) fn as_relative<'t>(directory: &'t str, path: &'t str) -> (&'t str, &'t str) {
+    let behind = |start: &str| {
+        let rest = path.strip_prefix(start)?;
+        rest.strip_prefix('/').or(rest.is_empty().then_some(rest))
+    };
+    if let Some(rest) = path.strip_prefix(WORKSPACE) {
+        return ("", rest.trim_start_matches('/'));
+    }
+    match WORKING_DIRECTORY.into_iter().find_map(behind) {
+        Some(rest) => (directory, rest.trim_start_matches('/')),
+        None => (directory, path),
+    }
+}
+
 /// The parts of a path below a directory, without `.` and `..` where that is possible.
 pub(super) fn path_parts(directory: &str, path: &str) -> Vec<String> {
+    let (directory, path) = as_relative(directory, path);
     let directory = if is_absolute(path) { "" } else { directory };
     let mut parts: Vec<String> = Vec::new();
     for part in directory.split('/').chain(path.split(['/', '\\'])) {
@@ -73,14 +95,15 @@ pub(super) fn mentions_script(directory: &str, text: &str) -> bool {
 /// A part that stands for something else may be the directory of a skill.
 fn may_be_script(parts: &[String]) -> bool {
     let Some(at) = parts.iter().position(|part| part == SCRIPTS) else { return false };
-    let is_unknown =
-        |part: &String| part.starts_with(['$', '{']) && !OWN_PLACES.contains(&part.as_str());
+    let is_unknown = |part: &String| part.starts_with(['$', '{']) && !is_home(part);
     let is_of_alias = at > 1 && is_alias(&parts[0]);
     scripts_below_skills(parts).is_some() || is_of_alias || parts[..at].iter().any(is_unknown)
 }
 
-/// Variables for directories that are not those of a skill.
-const OWN_PLACES: &[&str] = &["$HOME", "${HOME}", "$PWD", "${PWD}"];
+/// The home of the user is not the directory of a skill.
+fn is_home(part: &str) -> bool {
+    matches!(part, "$HOME" | "${HOME}")
+}
 
 /// A pattern such as `*` does not say which skill it is.
 fn skill_name(part: &str) -> Option<String> {
@@ -116,6 +139,7 @@ impl SkillFilePlace {
     /// Agents look for skills in directories named `skills`. Elsewhere in a project, `SKILL.md` is a file
     /// like others; but where a command was run, and what a variable stands for, is not always known.
     fn of_path(directory: &str, path: &str) -> Self {
+        let (directory, path) = as_relative(directory, path);
         let parts = path_parts(directory, path);
         let Some((_, above)) = parts.split_last().filter(|(file, _)| *file == FILE) else {
             return Self::None;
@@ -171,6 +195,11 @@ mod tests {
             (".agents/skills/csv", "scripts/sum.py", true),
             ("", "r0/csv/scripts/sum.py", true),
             ("", "$HOME/scripts/sum.py", false),
+            ("", "$PWD/scripts/sum.py", false),
+            (".agents/skills/csv", "$PWD/scripts/sum.py", true),
+            ("/$S", "${PWD}/scripts/sum.py", true),
+            ("/$S", "\0/scripts/sum.py", false),
+            ("/$S", "$PWDS/scripts/sum.py", true),
             ("", "~/scripts/sum.py", false),
             ("", "app/scripts/sum.py", false),
             ("", ".agents/skills/csv/descriptions/a", false),
@@ -198,6 +227,8 @@ mod tests {
             ("", "open('/etc/other/csv/SKILL.md')", Elsewhere),
             ("", "diff /w/csv/SKILL.md .agents/skills/csv/SKILL.md", Skills),
             ("drafts", "csv/SKILL.md", None),
+            ("drafts", "$PWD/csv/SKILL.md", None),
+            ("drafts", "\0/csv/SKILL.md", Skills),
             ("", "drafts/csv/SKILL.md", None),
             ("", ".agents/skills/csv/SKILL.md.bak", None),
             ("", "NOSKILL.md", None),

@@ -85,7 +85,7 @@ pub(crate) fn any_agent(call: &Call) -> SkillSigns {
         "Skill" | "skill" | "activate_skill" => by_tool(call, &["skill", "name"]),
         "Read" | "read" | "read_file" | "view" => by_read(call),
         "command_execution" | "exec_command" | "shell" | "shell_command" | "Bash" | "bash"
-        | "run_shell_command" => by_command(call),
+        | "run_shell_command" | "run" => by_command(call),
         _ => SkillSigns::none(),
     }
 }
@@ -164,6 +164,8 @@ mod tests {
             (any_agent, "view", r#"{"path":"csv/SKILL.md"}"#, "read csv"),
             (any_agent, "skill", r#"{"name":"csv"}"#, "tool csv"),
             (any_agent, "bash", r#"{"command":"head csv/SKILL.md"}"#, "read csv"),
+            // The kind of a tool over the Agent Client Protocol.
+            (any_agent, "run", r#"{"command":"head csv/SKILL.md"}"#, "read csv"),
             (any_agent, "Grep", r#"{"path":"csv/SKILL.md"}"#, ""),
         ] {
             assert_eq!(shown(rule, tool, args), expected, "{tool} {args}");
@@ -247,6 +249,13 @@ mod tests {
             "cd .agents/skills/csv/scripts && python3 sum.py",
             "awk -f .agents/skills/csv/scripts/sum.awk data.csv",
             "bash .agents/skills/csv/scripts/sum.sh -c 3",
+            "cd .agents/skills/csv && python3 \"$PWD/scripts/sum.py\"",
+            "cd \"$(git rev-parse --show-toplevel)/.agents/skills/csv\" && python3 scripts/sum.py",
+            "cd src && python3 $(git rev-parse --show-toplevel)/.agents/skills/csv/scripts/sum.py",
+            "PYTHONPATH=.agents/skills/csv python3 -m scripts.sum data.csv",
+            "PYTHONPATH=\"$PYTHONPATH:$PWD/.agents/skills/csv\" python3 -m scripts.sum",
+            "export PYTHONPATH=.agents/skills/csv; python3 -m scripts.sum",
+            "env PYTHONPATH=.agents/skills/csv python3 -m scripts.sum",
             "bash .agents/skills/csv/scripts/sum.sh <<'EOF'\n1,2\nEOF",
         ] {
             assert_eq!(command(script), "script csv", "{script}");
@@ -274,6 +283,9 @@ mod tests {
             "cat .agents/skills/csv/scripts/sum.py | python3 -",
             "eval \"$(cat .agents/skills/csv/scripts/env.sh)\"",
             "python3 lint.py .agents/skills/csv/scripts/sum.py",
+            // A module of the skill, or an installed one.
+            "PYTHONPATH=.agents/skills/csv/scripts python3 -m sum",
+            "cd .agents/skills/csv/scripts && python3 -m http.server",
         ] {
             assert_eq!(command(script), "unclear", "{script}");
         }
@@ -290,6 +302,9 @@ mod tests {
             "chmod +x .agents/skills/csv/scripts/sum.sh",
             "cp sum.py .agents/skills/csv/scripts/sum.py",
             "python3 $HOME/scripts/sum.py",
+            "cd \"$(git rev-parse --show-toplevel)\" && python3 scripts/sum.py",
+            "cd `pwd` && ./scripts/test.sh",
+            "PYTHONPATH=src python3 -m pytest",
             "bash scripts/build.sh && ./scripts/test.sh",
             "npm run build",
         ] {

@@ -111,6 +111,16 @@ pub(super) fn script_of_runner(kind: RunnerKind, arguments: &[String]) -> Option
     None
 }
 
+/// Whether the script is what `-m` names.
+pub(super) fn is_module(script: &str, arguments: &[String]) -> bool {
+    arguments.windows(2).any(|pair| pair[0] == "-m" && pair[1].replace('.', "/") == script)
+}
+
+/// Whether a module is one of the directory with the scripts, as in `-m scripts.sum`.
+pub(super) fn is_below_scripts(script: &str) -> bool {
+    script.starts_with("scripts/")
+}
+
 /// `-c`, `-e`, groups such as `-ne`, and `--eval`.
 fn is_code_flag(kind: RunnerKind, word: &str) -> bool {
     let flags = word

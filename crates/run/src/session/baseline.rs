@@ -12,7 +12,7 @@ use evalrig_core::model::Outcome;
 
 use crate::execute::SuiteJob;
 use crate::report::{Compared, EarlierCase, ReportedRun};
-use crate::results::Row;
+use crate::results::{CaseKey, Row};
 
 use super::base_runs::{BaselineSearch, LocatedRuns, SuiteHistory};
 use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
@@ -84,6 +84,11 @@ impl Baseline {
         reader.finish(spec, notify)
     }
 
+    /// The cases of all its runs.
+    pub(super) fn into_cases(self) -> Vec<ComparedCase> {
+        self.cases
+    }
+
     /// Restricts the baseline to the planned cases; returns the number of tests in common.
     pub(super) fn plan(&mut self, suites: &[&SuiteJob]) -> usize {
         let mut scope = Scope::default();
@@ -151,22 +156,26 @@ impl Baseline {
 pub(super) fn planned_cases(suites: &[&SuiteJob]) -> Vec<ComparedCase> {
     let mut planned = Vec::new();
     for suite in suites {
-        planned.extend(suite.keys().map(|(key, hash)| ComparedCase {
-            suite: key.suite,
-            test: key.test,
-            target: key.target,
-            group: None,
-            run: 0,
-            trial: key.trial,
-            outcome: Outcome::Passed,
-            score: None,
-            hash: hash.to_owned(),
-            cost: None,
-            tokens: None,
-            duration_ms: None,
-        }));
+        planned.extend(suite.keys().map(|(key, hash)| planned_case(key, hash)));
     }
     planned
+}
+
+pub(super) fn planned_case(key: CaseKey, hash: &str) -> ComparedCase {
+    ComparedCase {
+        suite: key.suite,
+        test: key.test,
+        target: key.target,
+        group: None,
+        run: 0,
+        trial: key.trial,
+        outcome: Outcome::Passed,
+        score: None,
+        hash: hash.to_owned(),
+        cost: None,
+        tokens: None,
+        duration_ms: None,
+    }
 }
 
 impl SuiteHistory {

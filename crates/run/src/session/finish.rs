@@ -19,6 +19,8 @@ use super::spec::{LoadOptions, RunSpec};
 pub struct FinishedRun {
     pub exit: SessionExit,
     pub totals: RunTotals,
+    /// Whether a limit, such as the budget, left cases out.
+    pub is_limited: bool,
     /// The results files, absolute.
     pub results: Vec<Utf8PathBuf>,
 }
@@ -28,7 +30,7 @@ impl FinishedRun {
     /// Others follow the run.
     pub(super) fn detached() -> Self {
         let exit = SessionExit::Run(RunVerdict::Passed);
-        Self { exit, totals: RunTotals::default(), results: Vec::new() }
+        Self { exit, totals: RunTotals::default(), is_limited: false, results: Vec::new() }
     }
 }
 
@@ -109,6 +111,7 @@ pub(super) fn finish_run(
             exit => exit,
         },
         totals,
+        is_limited: completion == Completion::Limited,
         results: files.results,
     }
 }

@@ -20,8 +20,9 @@ pub struct JudgeCheckSpec {
     pub loading: LoadOptions,
     /// The results files of each run, absolute.
     pub runs: Vec<Vec<Utf8PathBuf>>,
-    /// Results of the same answers, graded again only to see whether the judge changes its mind.
-    pub rereadings: Vec<Utf8PathBuf>,
+    /// Of each run, results of the same answers, graded again only to see whether the judge changes its
+    /// mind. Two runs have the same cases.
+    pub rereadings: Vec<Vec<Utf8PathBuf>>,
     /// A file with labels, absolute; `None`: that of the repository.
     pub labels: Option<Utf8PathBuf>,
 }
@@ -52,8 +53,8 @@ pub fn check_stored_judges(spec: &JudgeCheckSpec) -> Result<JudgeCheckFinding, S
     for (run, files) in spec.runs.iter().enumerate() {
         stored.read(spec, files, (run, false), &mut index)?;
     }
-    if !spec.rereadings.is_empty() {
-        stored.read(spec, &spec.rereadings, (0, true), &mut index)?;
+    for (run, files) in spec.rereadings.iter().enumerate() {
+        stored.read(spec, files, (run, true), &mut index)?;
     }
     let is_judged = |answer: &JudgedAnswer| answer.judges.len() > 1;
     if !stored.answers.iter().any(is_judged) {

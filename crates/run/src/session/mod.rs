@@ -4,6 +4,7 @@
 //! [`RunSession::prepare`] finds everything that is missing before anything is called; [`RunSession::run`]
 //! does the rest. [`regrade`] and [`report_stored_run`] start from stored rows instead.
 
+mod arm_forecast;
 mod base_runs;
 mod baseline;
 mod case_collector;
@@ -65,7 +66,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use evalrig_core::compare::Forecast;
+use evalrig_core::compare::{ArmForecast, ComparedCase, Forecast};
 use evalrig_core::secrets::Secrets;
 
 #[cfg(feature = "queue")]
@@ -105,7 +106,7 @@ pub use run_job::EventListener;
 pub use served_run::ServedRun;
 pub use signals::{report_size_limit, wait_for_signal};
 use skill_revision::SkillRevisions;
-pub use skill_revision::missing_revisions;
+pub use skill_revision::{missing_revisions, missing_revisions_of_targets};
 pub use spec::{
     ArmComparisonSpec, BaselineSpec, LoadOptions, ReportSpec, RerunWords, RoundsSpec, RunLogSpec,
     RunSpec,
@@ -114,6 +115,7 @@ pub use stored_rounds::{StoredRounds, compare_stored};
 pub use stored_run::{StoredRunSpec, report_stored_run};
 pub use watch::{Waited, WatchSession, WatchStep};
 
+use arm_forecast::forecast_arms;
 use base_runs::{BaselineSearch, BaselineSuite};
 use baseline::Baseline;
 use earlier_options::repeat_options;
@@ -123,7 +125,7 @@ use queue_bundle::refuse_secrets;
 #[cfg(feature = "queue")]
 use queued_run::{AttachedRun, ReadyRun, attach_run};
 use resume::{FailedSource, assign_interrupted, read_interrupted, resume_spec};
-use round_setup::{RoundSetup, check_arms, forecast_of, take_rounds};
+use round_setup::{RoundSetup, arms, check_arms, forecast_of, take_rounds};
 use run_suites::{RunStart, run_suites};
 #[cfg(feature = "queue")]
 use scratch::RunScratch;
@@ -169,6 +171,8 @@ pub struct RunEstimate {
     /// What the comparison would probably say, by the baseline's own results; with a drop of nothing,
     /// of the margin and of twice the margin.
     pub forecast: Vec<Forecast>,
+    /// What would probably be said of each arm, if none but arms are compared.
+    pub arms: Vec<ArmForecast>,
 }
 
 impl RunSession {
@@ -303,8 +307,15 @@ impl RunSession {
         let found = baseline.as_ref().map(|(found, _)| found);
         RoundSetup::of(&self.spec, &jobs, found, None)?;
         let forecast = found.map_or_else(Vec::new, |found| forecast_of(found, &jobs));
+        let compared = if found.is_some() { Vec::new() } else { arms(&jobs) };
+        let arms = if compared.is_empty() {
+            Vec::new()
+        } else {
+            let history = earlier_cases(&self.spec, &jobs);
+            forecast_arms(&self.spec, &jobs, &compared, &history)
+        };
         let baseline = baseline.map(|(found, common)| (found.name, common));
-        Ok(RunEstimate { estimate, baseline, forecast })
+        Ok(RunEstimate { estimate, baseline, forecast, arms })
     }
 
     /// Runs every case and writes results and reports. Blocks the thread; starts its own async runtime.
@@ -353,6 +364,39 @@ impl RunSession {
     }
 }
 
+/// Of the results of `--reuse-arm`, otherwise of the newest runs of the suites. None if there are none: they
+/// only make a forecast better.
+fn earlier_cases(spec: &RunSpec, suites: &[&SuiteJob]) -> Vec<ComparedCase> {
+    let wanted = BaselineSpec {
+        runs: vec![spec.reuse_arm.clone().unwrap_or_else(|| LATEST.to_owned())],
+        most_runs: None,
+        margin: spec.arms.margin,
+        has_margin: false,
+        measure: spec.arms.measure,
+        is_gated: false,
+    };
+    let search = baseline_search(spec, suites, Vec::new());
+    Baseline::read(&wanted, &search, &mut |_| {}).map_or_else(|_| Vec::new(), Baseline::into_cases)
+}
+
+fn baseline_search<'a>(
+    spec: &'a RunSpec,
+    suites: &[&'a SuiteJob],
+    own: Vec<Utf8PathBuf>,
+) -> BaselineSearch<'a> {
+    let names = suites.iter().map(|suite| BaselineSuite {
+        root: &suite.root,
+        name: &suite.suite.name,
+        targets: &suite.targets,
+    });
+    BaselineSearch {
+        loading: &spec.loading,
+        suites: names.collect(),
+        own,
+        shard: spec.plan.shard.as_deref(),
+    }
+}
+
 /// The baseline, and the number of tests in common. With none, a gate could not pass, so it is an
 /// error. `own` are the results that the run continues.
 fn read_baseline(
@@ -365,18 +409,7 @@ fn read_baseline(
         return Ok(None);
     };
     own.extend(spec.output.clone());
-    let names = suites.iter().map(|suite| BaselineSuite {
-        root: &suite.root,
-        name: &suite.suite.name,
-        targets: &suite.targets,
-    });
-    let search = BaselineSearch {
-        loading: &spec.loading,
-        suites: names.collect(),
-        own,
-        shard: spec.plan.shard.as_deref(),
-    };
-    let mut baseline = Baseline::read(wanted, &search, notify)?;
+    let mut baseline = Baseline::read(wanted, &baseline_search(spec, suites, own), notify)?;
     let common = baseline.plan(suites);
     if common == 0 {
         let error = SessionError::NothingInCommon(baseline.name.clone());

@@ -129,6 +129,7 @@ impl MutationSpec {
             suite: self.suite.clone(),
             grading: GradingSpec { judging, ..self.grading.clone() },
             workers: self.workers,
+            budget_usd: self.budget_usd,
             output: None,
             force: false,
             messages: true,

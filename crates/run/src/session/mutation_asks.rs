@@ -11,8 +11,8 @@ use evalrig_core::source::Span;
 
 use crate::descriptor::DescriptorBudget;
 use crate::execute::{
-    ConnectedTarget, Durable, ExecutionEnd, Job, RowSink, RunOptions, SuiteJob, SuiteRun,
-    TreeDigests, UngradedAnswer, WrittenRow,
+    AnswerPayment, ConnectedTarget, Durable, ExecutionEnd, Job, RowSink, RunOptions, SuiteJob,
+    SuiteRun, TreeDigests, UngradedAnswer, WrittenRow,
 };
 use crate::lock::locked;
 use crate::prepare::Estimate;
@@ -131,6 +131,7 @@ impl MutationAsks {
             timeout: None,
             retries: None,
             budget_usd: spec.budget_usd,
+            payment: AnswerPayment::Earlier,
             max_errors: None,
             fail_fast: None,
             judging: regrade.grading.judging,

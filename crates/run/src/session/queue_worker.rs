@@ -14,7 +14,7 @@ use evalrig_core::secrets::Secrets;
 use crate::agent::{adopt_orphans, end_all};
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::disk::{Access, create_directories, user_cache};
-use crate::execute::{Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
+use crate::execute::{AnswerPayment, Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
 use crate::prepare::{TargetNeed, TargetPool};
 use crate::queue::{
     self, BundleLoader, BundleManifest, BundleToLoad, LoadedBundle, QueueError, QueueLink,
@@ -212,6 +212,7 @@ impl BundleLoader for SuiteLoader {
             timeout: spec.timeout,
             retries: spec.retries,
             budget_usd: None,
+            payment: AnswerPayment::Now,
             max_errors: None,
             fail_fast: None,
             judging: spec.grading.judging,

@@ -32,6 +32,8 @@ pub struct RegradeSpec {
     pub suite: Option<Utf8PathBuf>,
     pub grading: GradingSpec,
     pub workers: Option<usize>,
+    /// Of judges; answers are stored.
+    pub budget_usd: Option<f64>,
     /// Absolute; `None`: `.evalrig/results` of the suite's repository.
     pub output: Option<Utf8PathBuf>,
     /// Whether `output` may have the results of another run, which are overwritten.
@@ -122,6 +124,7 @@ impl RegradeSpec {
             plan: PlanOptions::default(),
             grading: spec.grading,
             workers: spec.workers,
+            budget_usd: spec.budget_usd,
             output: spec.output,
             force: spec.force,
             messages: spec.messages,

@@ -212,7 +212,7 @@ pub(super) fn check_arms(spec: &RunSpec, suites: &[&SuiteJob]) -> Result<(), Ses
 }
 
 /// The arms that are compared with the baseline arm.
-fn arms(suites: &[&SuiteJob]) -> Vec<String> {
+pub(super) fn arms(suites: &[&SuiteJob]) -> Vec<String> {
     let mut found = BTreeSet::new();
     for suite in suites {
         let targets = suite.targets.iter().filter_map(|name| suite.variant(name));

@@ -7,7 +7,9 @@ use evalrig_core::secrets::Secrets;
 
 use crate::cache::AnswerCache;
 use crate::descriptor::{DescriptorBudget, raise_limit};
-use crate::execute::{FailFast, Job, RoundGate, RunOptions, TreeDigests, UngradedAnswer};
+use crate::execute::{
+    AnswerPayment, FailFast, Job, RoundGate, RunOptions, TreeDigests, UngradedAnswer,
+};
 use crate::report::RunLogNews;
 use crate::results::{CaseKey, Gaps};
 use crate::runlog::{RunLogRecorder, Store};
@@ -115,6 +117,7 @@ pub(super) fn run_suites(
         timeout: spec.timeout,
         retries: spec.retries,
         budget_usd: spec.budget_usd,
+        payment: if is_regrade { AnswerPayment::Earlier } else { AnswerPayment::Now },
         max_errors: spec.max_errors,
         fail_fast: spec.fail_fast.map(|most| FailFast { most, borderline: rule.borderline }),
         judging: spec.grading.judging,

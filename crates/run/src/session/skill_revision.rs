@@ -11,12 +11,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::diagnostic::Diagnostic;
 use evalrig_core::model::SkillSource;
 use evalrig_core::read::{Header, repository_root, skill_not_found};
+use evalrig_core::source::Span;
 
 #[cfg(unix)]
 use crate::disk::set_mode;
 use crate::disk::{Access, Disk, create_directories, create_link, create_new};
 use crate::local_git::{GitQuestion, GitQuestionError};
-use crate::target::is_installed;
+use crate::target::{Targets, is_installed};
 
 use super::scratch::RunScratch;
 
@@ -103,17 +104,28 @@ fn files_at(source: &SkillSource, revision: &str) -> Result<(Utf8PathBuf, Vec<Tr
     Ok((root, files))
 }
 
-/// One fault for each source of a suite whose revision or directory git does not have. Without git, none is
-/// known.
+/// One fault for each source of a suite whose revision or directory git does not have.
 pub fn missing_revisions(header: &Header) -> Vec<Diagnostic> {
+    let of_arms = header.arms.iter().flat_map(|arm| &arm.skills);
+    missing_among(header.skills.iter().chain(of_arms).flatten(), Some(header.name_span))
+}
+
+/// The same for the sources of all targets.
+pub fn missing_revisions_of_targets(targets: &Targets) -> Vec<Diagnostic> {
+    missing_among(targets.skills(), None)
+}
+
+/// Without git, none is known. A source without a place is reported at `place`.
+fn missing_among<'s>(
+    sources: impl Iterator<Item = &'s SkillSource>,
+    place: Option<Span>,
+) -> Vec<Diagnostic> {
     if !is_installed("git") {
         return Vec::new();
     }
-    let of_arms = header.arms.iter().flat_map(|arm| &arm.skills);
-    let sources = header.skills.iter().chain(of_arms).flatten();
     let fault = |source: &SkillSource| {
         let message = files_at(source, source.revision.as_deref()?).err()?;
-        Some(skill_not_found(source.span.unwrap_or(header.name_span), message))
+        Some(skill_not_found(source.span.or(place)?, message))
     };
     sources.filter_map(fault).collect()
 }

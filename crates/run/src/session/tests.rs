@@ -247,6 +247,7 @@ fn a_stored_run_is_graded_again_with_the_current_assertions() {
         suite: None,
         grading: GradingSpec::default(),
         workers: None,
+        budget_usd: None,
         output: Some(project.path("graded.jsonl")),
         force: false,
         messages: false,

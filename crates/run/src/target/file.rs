@@ -124,7 +124,7 @@ impl Targets {
     }
 
     /// Those that targets give their agents.
-    fn skills(&self) -> impl Iterator<Item = &SkillSource> {
+    pub(crate) fn skills(&self) -> impl Iterator<Item = &SkillSource> {
         let targets = self.list.iter().filter_map(|named| match &named.definition {
             Definition::Target(target) => target.common.skills.as_ref(),
             _ => None,

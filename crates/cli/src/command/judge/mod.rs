@@ -37,16 +37,19 @@ fn check(context: &Context, args: &JudgeCheck) -> Result<Exit, CommandError> {
     };
     let runs = args.results.iter().map(|argument| find_results(&loading, argument));
     let runs: Vec<Vec<Utf8PathBuf>> = runs.collect::<Result<_, _>>()?;
-    let mut rereadings = Vec::new();
+    let (mut rereadings, mut is_cut) = (Vec::new(), false);
     if let Some(votes) = args.readings.and_then(Votes::new) {
         match read_again(context, args, &loading, &runs, votes)? {
-            Reread::Results(files) => rereadings = files,
+            Reread::Results { runs, is_limited } => (rereadings, is_cut) = (runs, is_limited),
             Reread::Ended(exit) => return Ok(exit),
         }
     }
     let spec =
         JudgeCheckSpec { loading, runs, rereadings, labels: args.labels.as_ref().map(absolute) };
-    let found = check_stored_judges(&spec)?;
+    let mut found = check_stored_judges(&spec)?;
+    if is_cut {
+        found.gaps.push("the budget is used up, so not every answer was read again".to_owned());
+    }
     match args.format {
         TextOrJson::Text => print_text(&text::finding(&found, &args.results, context.detail()))?,
         TextOrJson::Json => print_json(&json::finding(&found, &args.results))?,
@@ -60,8 +63,8 @@ fn exit(found: &JudgeCheckFinding) -> Exit {
 }
 
 enum Reread {
-    /// The results of the new readings.
-    Results(Vec<Utf8PathBuf>),
+    /// The results of the new readings of each run. The budget may have left some out.
+    Results { runs: Vec<Vec<Utf8PathBuf>>, is_limited: bool },
     /// Nothing more is to be done.
     Ended(Exit),
 }
@@ -87,10 +90,16 @@ fn read_again(
         return Ok(Reread::Ended(Exit::Success));
     }
     lines.lines().for_each(print_status);
-    let mut files = Vec::new();
-    for spec in &specs {
+    let (mut reread, mut is_limited, mut left) = (Vec::new(), false, args.budget_usd);
+    for spec in specs {
+        // The budget is that of all runs together.
+        is_limited |= left.is_some_and(|left| left <= 0.0);
+        if is_limited {
+            break;
+        }
+        let spec = RegradeSpec { budget_usd: left, ..spec };
         let progress = Arc::new(Progress::new(context.global.quiet));
-        let outcome = regrade(spec, &mut notify(context), listener(&progress));
+        let outcome = regrade(&spec, &mut notify(context), listener(&progress));
         progress.clear();
         let outcome = outcome?;
         if let SessionExit::Signal(_) = outcome.exit {
@@ -99,9 +108,11 @@ fn read_again(
         for file in &outcome.results {
             print_status(&format!("readings      {}", context.shown(file)));
         }
-        files.extend(outcome.results);
+        reread.push(outcome.results);
+        is_limited |= outcome.is_limited;
+        left = left.map(|left| left - outcome.totals.judges.cost.known);
     }
-    Ok(Reread::Results(files))
+    Ok(Reread::Results { runs: reread, is_limited })
 }
 
 fn spec(
@@ -121,6 +132,7 @@ fn spec(
             ..GradingSpec::default()
         },
         workers: args.workers,
+        budget_usd: None,
         output: None,
         force: false,
         messages: false,

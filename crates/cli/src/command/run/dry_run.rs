@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use evalrig_core::compare::{ComparisonVerdict, Forecast, MOST_ROUNDS, Outlook};
+use evalrig_core::compare::{ArmForecast, ComparisonVerdict, Forecast, MOST_ROUNDS, Outlook};
 use evalrig_run::execute::SuiteJob;
 use evalrig_run::prepare::{Estimate, EstimateRange};
 use evalrig_run::report::comparison::points;
@@ -27,18 +27,32 @@ pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit
         let tests = if *common == 1 { "test" } else { "tests" };
         let _ = writeln!(text, "baseline      {}, {common} {tests} in common", single_line(name));
     }
-    text += &forecast_table(&plan.forecast);
+    text += &forecast_table("forecast from the baseline's own results", &plan.forecast);
+    for arm in &plan.arms {
+        text += &forecast_table(&arm_title(arm), &arm.forecasts);
+    }
     print_text(&text)?;
     Ok(Exit::Success)
 }
 
+fn arm_title(found: &ArmForecast) -> String {
+    let ArmForecast { arm, against, tests, known, .. } = found;
+    let arms = format!("forecast of `{}` against `{}`", single_line(arm), single_line(against));
+    let half = "as if tests passed half of the time";
+    match known {
+        0 => format!("{arms}, without earlier results, {half}"),
+        _ if known == tests => format!("{arms}, from earlier results"),
+        _ => format!("{arms}, from earlier results of {known} of {tests} tests, otherwise {half}"),
+    }
+}
+
 /// The chances of each verdict, and what it costs to get it.
-fn forecast_table(forecast: &[Forecast]) -> String {
+fn forecast_table(title: &str, forecast: &[Forecast]) -> String {
     let Some(first) = forecast.first() else {
         return String::new();
     };
     let trials = first.whole.trials.round();
-    let mut text = "\nforecast from the baseline's own results, in % of runs\n".to_owned();
+    let mut text = format!("\n{title}, in % of runs\n");
     let head: String = COLUMNS.iter().map(|(_, word)| format!("{word:>14}")).collect();
     let _ = writeln!(text, "{:<26}{head}{:>10}", "", "cost");
     for one in forecast {
