@@ -95,7 +95,7 @@ pub(super) struct AttemptWorkspaces<'a> {
 
 impl<'a> AttemptWorkspaces<'a> {
     /// `None` for a case that needs no workspace: a stored answer comes with what the agent did. A process
-    /// that is given skills gets an empty one.
+    /// that is given skills, or that must not see its own directory, gets an empty one.
     pub(super) fn of(
         work: &CaseWork<'a>,
         connected: &'a ConnectedTarget,
@@ -108,7 +108,9 @@ impl<'a> AttemptWorkspaces<'a> {
         let skills = skills.filter(|_| connected.is_process());
         let written = variant.and_then(|variant| variant.workspace.as_ref());
         let written = written.or(test.workspace.as_ref());
-        if connected.is_stored() || (written.is_none() && skills.is_none()) {
+        let is_needed = || connected.needs_own_directory(&work.job.options.hidden);
+        let has_none = written.is_none() && skills.is_none();
+        if connected.is_stored() || (has_none && !is_needed()) {
             return None;
         }
         let mut workspace = written.cloned().unwrap_or_default();

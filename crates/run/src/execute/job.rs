@@ -128,7 +128,9 @@ impl SuiteJob {
         let test = &self.suite.tests[first.test];
         let goes_on = |target: &Arc<ConnectedTarget>| target.continues_sessions();
         test.conversation_id.is_some()
-            && (test.workspace.is_some() || self.target(&first.target).is_some_and(goes_on))
+            && (test.workspace.is_some()
+                || self.target(&first.target).is_some_and(goes_on)
+                || self.gives_directory(&first.target))
     }
 
     /// `testHash` of a test that has a case.
@@ -161,7 +163,17 @@ impl SuiteJob {
     pub(crate) fn uses_workspaces(&self) -> bool {
         let has_own = |case: &PlannedCase| self.suite.tests[case.test].workspace.is_some();
         let given = |one: &TargetVariant| one.workspace.is_some() || one.skills.is_some();
-        self.chains.iter().flatten().any(has_own) || self.variants.values().any(given)
+        let is_needed = |name: &String| self.gives_directory(name);
+        self.chains.iter().flatten().any(has_own)
+            || self.variants.values().any(given)
+            || self.targets.iter().any(is_needed)
+    }
+
+    /// Whether cases of a target without a workspace get an empty one.
+    fn gives_directory(&self, target: &str) -> bool {
+        let root = self.root.canonicalize_utf8().unwrap_or_else(|_| self.root.clone());
+        let target = self.target(target).filter(|target| !target.is_stored());
+        target.is_some_and(|target| target.needs_own_directory(std::slice::from_ref(&root)))
     }
 
     /// Whether one of the later cases of a chain asks an agent.
