@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_bench::cost::Verdict;
 use evalrig_core::model::Workspace;
-use evalrig_run::workspace::{CaseFacts, CaseWorkspace, Workspaces};
+use evalrig_run::workspace::{CaseFacts, CaseWorkspace, JudgingFiles, Workspaces};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
@@ -55,7 +55,10 @@ async fn main() -> Outcome<ExitCode> {
     };
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory)?;
-    let bench = Bench { directory: Utf8Path::new(directory).canonicalize_utf8()? };
+    let bench = Bench {
+        directory: Utf8Path::new(directory).canonicalize_utf8()?,
+        judging: JudgingFiles::default(),
+    };
     let mut verdict = Verdict::Within;
     bench.preparing(&mut verdict).await?;
     bench.comparing(10_000, LARGE_ROUNDS, &mut verdict).await?;
@@ -71,6 +74,7 @@ async fn main() -> Outcome<ExitCode> {
 
 struct Bench {
     directory: Utf8PathBuf,
+    judging: JudgingFiles,
 }
 
 /// A moment, by the clock and by the CPU time of this process.
@@ -157,6 +161,7 @@ impl Bench {
         CaseFacts {
             root: &self.directory,
             suite: "bench",
+            judging: &self.judging,
             test_id: "test",
             trial: 1,
             attempt: 1,

@@ -16,7 +16,7 @@ use crate::json::{map_to_json, to_json};
 use crate::lock::locked;
 use crate::results::Row;
 use crate::sandbox::SandboxUse;
-use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
+use crate::workspace::{CaseFacts, CaseWorkspace, JudgingFiles, KeptWorkspace, Workspaces};
 
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
@@ -78,6 +78,7 @@ pub(super) struct AttemptWorkspaces<'a> {
     workspaces: &'a Workspaces,
     workspace: Workspace,
     root: &'a Utf8Path,
+    judging: &'a JudgingFiles,
     input: Value,
     metadata: Value,
     placed: Vec<PlacedFile>,
@@ -123,6 +124,7 @@ impl<'a> AttemptWorkspaces<'a> {
             workspaces: &work.job.options.workspaces,
             workspace,
             root: &suite.root,
+            judging: suite.judging_files(&work.job.options.hidden),
             input: to_json(&messages_to_value(&test.input)),
             metadata: map_to_json(&test.metadata),
             placed: placed_files(&test.input),
@@ -154,6 +156,7 @@ impl<'a> AttemptWorkspaces<'a> {
         let facts = CaseFacts {
             root: self.root,
             suite: request.suite,
+            judging: self.judging,
             test_id: request.test_id,
             trial: request.trial,
             attempt: request.attempt,

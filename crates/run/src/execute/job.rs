@@ -2,7 +2,7 @@
 //! called, so that a missing piece costs no money.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -17,10 +17,11 @@ use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
 use crate::results::{CaseKey, JudgeReply, Row};
 use crate::runlog::RunLogRecorder;
-use crate::workspace::Workspaces;
+use crate::workspace::{JudgingFiles, Workspaces};
 
 use super::case_setup::TreeDigests;
 use super::connected_target::ConnectedTarget;
+use super::judging_files::judging_files;
 use super::limit::FailFast;
 use super::round_gate::RoundGate;
 use super::row_sink::RowSink;
@@ -60,6 +61,7 @@ pub struct SuiteJob {
     pub(crate) hashes: Vec<String>,
     /// Set for a shard.
     pub(crate) whole_plan: Option<WholePlan>,
+    judging: OnceLock<JudgingFiles>,
 }
 
 /// The plan that a shard is part of.
@@ -101,7 +103,13 @@ impl SuiteJob {
             chains: Vec::new(),
             targets: Vec::new(),
             whole_plan: None,
+            judging: OnceLock::new(),
         }
+    }
+
+    /// What agents must not find in a checkout. `hidden` is what sandboxes do not show them.
+    pub(crate) fn judging_files(&self, hidden: &[Utf8PathBuf]) -> &JudgingFiles {
+        self.judging.get_or_init(|| judging_files(self, hidden))
     }
 
     /// The stored answers of a target, or the target itself.
