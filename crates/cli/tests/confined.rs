@@ -240,6 +240,54 @@ fn bwrap_hides_the_repository_that_the_program_of_the_agent_is_in() {
     assert_eq!(answer(&project, "a").trim(), "end");
 }
 
+#[test]
+fn in_bwrap_a_test_without_a_workspace_gets_an_empty_one() {
+    if !has_bwrap() {
+        return;
+    }
+    let tests = json!([{"id": "a", "criteria": "c", "input": "go", "rubrics": ["Is polite"]}]);
+    let project = Project::empty();
+    project.write(".git/HEAD", "ref: refs/heads/main\n");
+    project.write("EVAL.yaml", &json!({"name": "suite", "tests": tests}).to_string());
+    // Found in the working directory of the target, whatever that of the process is.
+    project
+        .write("agent.sh", "echo left > left; ls; ls \"$ROOT\"/EVAL.yaml 2> /dev/null; echo end\n");
+    let judge = "#!/bin/sh\ncat > question; found=\"$(ls -A; ls -d \"$ROOT\"/EVAL.yaml 2> /dev/null)\"; found=$(echo $found)\n\
+         checks=; for id in criteria rubric-1; do checks=\"$checks, {\\\"id\\\": \\\"$id\\\", \\\"reasoning\\\": \\\"saw $found.\\\", \\\"satisfied\\\": true}\"; done\n\
+         echo \"{\\\"checks\\\": [${checks#, }]}\"\n";
+    project.write("judge.sh", judge);
+    let env = json!({"ROOT": project.path("").canonicalize().unwrap()});
+    let set = |sandbox: &str| {
+        let targets = json!({"judge_target": "judge", "targets": [
+            {"name": "default", "provider": "cli", "sandbox": sandbox, "command": ["sh", "./agent.sh"], "env": env},
+            {"name": "judge", "provider": "cli", "sandbox": sandbox, "command": ["sh", "./judge.sh"], "env": env, "stdin": "prompt"},
+        ]});
+        project.write(".evalrig/targets.yaml", &targets.to_string());
+        project.run(&["--quiet"]).exits(0);
+        let row = project.row("a");
+        (text(&row["candidateAnswer"]), row.to_string(), row["workspace"].clone())
+    };
+    let (open, judged, _) = set("home");
+    assert!(open.contains("/EVAL.yaml\n"), "{open}");
+    assert!(judged.contains("/EVAL.yaml."), "{judged}");
+    fs::remove_file(project.path("left")).unwrap();
+    let (hidden, judged, workspace) = set("bwrap");
+    assert_eq!(hidden.trim(), "left\nend");
+    assert!(judged.contains("saw question."), "{judged}");
+    assert_eq!(workspace["created"], json!(["left"]));
+    assert!(!project.path("left").exists());
+    // A directory that has nothing to do with the suite is shown.
+    let other = tempfile::tempdir().unwrap();
+    let command = "ls; echo left > left";
+    let all = json!({"command": command, "cwd": other.path(), "sandbox": "bwrap"});
+    let project =
+        Project::new(&json!({"name": "suite", "tests": one_test()}).to_string(), &target(&all));
+    fs::write(other.path().join("tool"), "").unwrap();
+    project.run(&["--quiet"]).exits(0);
+    assert_eq!(answer(&project, "a").trim(), "tool");
+    assert!(other.path().join("left").exists());
+}
+
 /// Stands in for podman: writes down its arguments and runs the program of the container.
 const ENGINE: &str = r#"#!/bin/sh
 echo "$*" >> "$ENGINE_CALLS"

@@ -114,7 +114,7 @@ fn suites_with_a_workspace_are_read() {
 #[test]
 fn workspaces_prepare_if_their_template_is_there() {
     use evalrig_core::model::Workspace;
-    use evalrig_run::workspace::{CaseFacts, Workspaces};
+    use evalrig_run::workspace::{CaseFacts, JudgingFiles, Workspaces};
 
     let scratch = tempfile::tempdir().unwrap();
     let scratch = Utf8Path::from_path(scratch.path()).unwrap();
@@ -133,6 +133,7 @@ fn workspaces_prepare_if_their_template_is_there() {
             let facts = CaseFacts {
                 root: workspace.template.as_ref().and_then(|path| path.parent()).unwrap(),
                 suite: "corpus",
+                judging: &JudgingFiles::default(),
                 test_id: "test",
                 trial: 1,
                 attempt: 1,

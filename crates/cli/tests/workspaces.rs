@@ -82,6 +82,44 @@ fn no_case_sees_a_file_of_another_one_or_of_the_suite() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// What can be found of the suite in a checkout, also in what git remembers.
+const SEARCH: &str = "find . -name .git -prune -o -type f -print | sort; \
+    git cat-file --batch --batch-all-objects --buffer | grep -a -c treasure; echo end";
+
+#[test]
+fn a_checkout_of_the_suites_own_repository_has_nothing_of_the_suite() {
+    let test = |id: &str| {
+        json!({"id": id, "criteria": "treasure", "input": "go", "expected_output": "treasure is what is expected",
+        "assert": [
+            {"type": "code-judge", "script": ["sh", "./judge.sh"]},
+            {"type": "command", "run": "sh hidden.sh && ! test -e evals", "overlay": "./hidden"},
+        ]})
+    };
+    let project = Project::empty();
+    project.write("src/cart.js", "let total = 0\n");
+    project.write("evals/cases.yaml", &json!([test("a")]).to_string());
+    project.write("evals/judge.sh", "echo '{\"score\": 1}' # treasure\n");
+    project.write("evals/hidden/hidden.sh", "exit 0 # treasure\n");
+    project.write(
+        ".evalrig/targets.yaml",
+        &target(&json!({"command": SEARCH, "env": {"X": "treasure"}})),
+    );
+    let suite = |commit: &str| {
+        let repos = json!([{"repo": "..", "commit": commit, "path": "."}]);
+        json!({"name": "own", "workspace": {"repos": repos}, "tests": ["./cases.yaml"]}).to_string()
+    };
+    project.write("evals/EVAL.yaml", &suite("main"));
+    let root = project.path("");
+    git(&root, &["init", "--quiet"]);
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "-m", "treasure"]);
+    let mut command = project.command(&["run", "evals", "--quiet"]);
+    command.env("XDG_CACHE_HOME", tempfile::tempdir().unwrap().path());
+    support::Ran::of(command).exits(0);
+    let row = project.row("a");
+    assert_eq!(text(&row["candidateAnswer"]).trim(), "./src/cart.js\n0\nend", "{row}");
+}
+
 /// A run with workspaces that is killed and resumed until it is complete.
 struct KilledRun {
     project: Project,

@@ -34,6 +34,8 @@ mod tree_facts;
 #[cfg(unix)]
 mod tree_remove;
 #[cfg(unix)]
+mod tree_survey;
+#[cfg(unix)]
 mod write_at;
 #[cfg(not(unix))]
 mod write_by_path;
@@ -89,6 +91,8 @@ pub(crate) use tree_copy::{CopiedTree, CopyError, CopyOrigin, CopyRules};
 pub(crate) use tree_digest::tree_digest;
 #[cfg(unix)]
 pub(crate) use tree_facts::{NodeFacts, NodeKind, UnreadableDirectory};
+#[cfg(unix)]
+pub(crate) use tree_survey::{FoundEntry, FoundTree, TreeSelection, survey_tree};
 pub use write_path::WritePath;
 
 /// Where evalrig keeps what it can make again: `$XDG_CACHE_HOME/evalrig`. `None` without a home.

@@ -1,7 +1,9 @@
 //! The reference output of a test (spec 3.5).
 
+use camino::Utf8PathBuf;
+
 use super::json_text::JsonStyle;
-use super::message::{Message, Role};
+use super::message::{Block, Message, Role};
 use super::value::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +25,15 @@ impl Expected {
                 .filter(|message| message.role == Role::Assistant)
                 .find_map(Message::text),
         }
+    }
+
+    /// The files that it consists of.
+    pub fn files(&self) -> Vec<Utf8PathBuf> {
+        let Self::Messages(messages) = self else {
+            return Vec::new();
+        };
+        let blocks = messages.iter().flat_map(|message| &message.content);
+        blocks.filter_map(|block| Block::file(block)?.path.clone()).collect()
     }
 
     /// The canonical shape of `show --format json`.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Assertion, Block, Expected, RepoOrigin, WorkspaceRepo};
+use crate::model::{Assertion, Expected, RepoOrigin, WorkspaceRepo};
 use crate::source::{Files, Span, Spanned};
 
 use super::loader::Loader;
@@ -76,7 +76,8 @@ impl<'a> WorkspacePart<'a> {
         let help = match self {
             Self::Template(_) => "move it out of the template, so that the agent does not find it",
             Self::Repo { .. } => {
-                "keep it in another repository, or check out other directories with `sparse`"
+                "it is checked out without that and without its history; if the agent needs the \
+                 history, keep the suite in another repository"
             }
         };
         let fault = Diagnostic::new(&ANSWER_IN_WORKSPACE, place, message).help(help);
@@ -131,7 +132,7 @@ impl Loader<'_, '_> {
             self.reader.report(part.report(part.span(), &what));
         }
         if let Some(expected) = expected {
-            let is_inside = expected_files(expected).iter().any(|path| part.holds_file(path));
+            let is_inside = expected.files().iter().any(|path| part.holds_file(path));
             let text = expected.text();
             let is_known = |text: &str| part.holds_text(text, self.reader.world.files);
             if is_inside || text.as_deref().is_some_and(is_known) {
@@ -153,14 +154,6 @@ impl Loader<'_, '_> {
             }
         }
     }
-}
-
-fn expected_files(expected: &Expected) -> Vec<Utf8PathBuf> {
-    let Expected::Messages(messages) = expected else {
-        return Vec::new();
-    };
-    let blocks = messages.iter().flat_map(|message| &message.content);
-    blocks.filter_map(|block| Block::file(block)?.path.clone()).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,8 @@ template: ./shop, setup: mkfifo events
 Such a file cannot be copied, so no case would get a workspace.
 "#;
     ANSWER_IN_WORKSPACE = "answer-in-workspace", Warning, Reference, r#"The agent finds the answer in its workspace: the template contains the suite, a judge, hidden tests, or a file that is
-the expected output; or a repository beside the suite does, and `sparse` does not leave it out.
+the expected output. A repository with such files is checked out without them and without its history, so there the
+agent finds neither the answer nor what `git log` would show.
 
 ## Example
 ```yaml shop/EVAL.yaml
@@ -68,9 +69,9 @@ let total = 0
 ```
 
 ## Why
-An agent that looks around finds what it is judged by, and the result says nothing about its work. With `sparse`
-the files are not there, but the commit in the repository still has them: keep the suite in a repository of its own,
-or check out a commit from before the suite.
+An agent that looks around finds what it is judged by, and the result says nothing about its work. In a repository it
+could also read the files of an earlier commit: if the agent needs the history, keep the suite in a repository of its
+own, or check out a commit from before the suite.
 "#;
 }
 

@@ -103,7 +103,7 @@ impl ProcessConfinement {
     }
 
     /// Whether programs see less of the file system than evalrig does.
-    fn hides_files(&self) -> bool {
+    pub(crate) fn hides_files(&self) -> bool {
         !matches!(self.sandbox.name(), "none" | "home")
     }
 

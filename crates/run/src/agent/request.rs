@@ -1,5 +1,6 @@
 //! One attempt: the request and its fault.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,7 +11,7 @@ use evalrig_core::model::{
 };
 use evalrig_core::source::Files;
 
-use crate::disk::{Access, create_directories};
+use crate::disk::{Access, create_directories, create_new_directory};
 use crate::setting::FilesMode;
 
 use super::launch::ProcessConfinement;
@@ -140,6 +141,13 @@ pub struct CasePlace<'a> {
     pub container: Option<&'a ContainerSettings>,
 }
 
+impl<'a> CasePlace<'a> {
+    /// A directory that is not a workspace.
+    pub(crate) fn empty(directory: &'a Utf8Path) -> Self {
+        Self { workspace: directory, cwd: directory, env: &[], placed: &[], container: None }
+    }
+}
+
 /// An agent may be stopped once every assertion of its test is decided (`stop_on_trigger`).
 #[derive(Debug, Clone, Copy)]
 pub struct StopRule<'a>(pub &'a [NamedAssertion]);
@@ -173,6 +181,18 @@ impl<'a> Request<'a> {
         let place = self.place?;
         let placed = place.placed.iter().find(|one| Some(&one.source) == file.path.as_ref())?;
         Some(place.workspace.join(&placed.path))
+    }
+
+    /// A new directory for a process that must not see its own.
+    pub(crate) fn own_directory(&self) -> Result<Utf8PathBuf, Fault> {
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = self.scratch()?.join(format!("directory-{number}"));
+        create_new_directory(&path, Access::Private).map_err(|error| {
+            let message = format!("cannot create a working directory: {error}");
+            Fault::new(Stage::Target, FaultKind::Io, message)
+        })?;
+        Ok(path)
     }
 
     /// The directory for temporary files, created on demand: few cases need it.

@@ -11,7 +11,7 @@ use crate::grade::{SCRIPT_GRACE, run_script};
 use crate::results::{JudgeReply, JudgeUsage};
 use crate::sandbox::SandboxUse;
 use crate::setting::FilesMode;
-use crate::workspace::{CaseFacts, CaseWorkspace};
+use crate::workspace::{CaseFacts, CaseWorkspace, JudgingFiles};
 
 use super::case::{CaseSurroundings, CaseWork};
 use super::case_judges::question_digest;
@@ -78,6 +78,7 @@ impl CaseWork<'_> {
         let facts = CaseFacts {
             root: &suite.root,
             suite: &suite.suite.name,
+            judging: &JudgingFiles::default(),
             test_id: test.id.as_str(),
             trial: self.case.trial,
             attempt: 1,

@@ -16,7 +16,7 @@ use crate::json::{map_to_json, to_json};
 use crate::lock::locked;
 use crate::results::Row;
 use crate::sandbox::SandboxUse;
-use crate::workspace::{CaseFacts, CaseWorkspace, KeptWorkspace, Workspaces};
+use crate::workspace::{CaseFacts, CaseWorkspace, JudgingFiles, KeptWorkspace, Workspaces};
 
 use super::case::CaseWork;
 use super::connected_target::ConnectedTarget;
@@ -78,6 +78,7 @@ pub(super) struct AttemptWorkspaces<'a> {
     workspaces: &'a Workspaces,
     workspace: Workspace,
     root: &'a Utf8Path,
+    judging: &'a JudgingFiles,
     input: Value,
     metadata: Value,
     placed: Vec<PlacedFile>,
@@ -95,7 +96,7 @@ pub(super) struct AttemptWorkspaces<'a> {
 
 impl<'a> AttemptWorkspaces<'a> {
     /// `None` for a case that needs no workspace: a stored answer comes with what the agent did. A process
-    /// that is given skills gets an empty one.
+    /// that is given skills, or that must not see its own directory, gets an empty one.
     pub(super) fn of(
         work: &CaseWork<'a>,
         connected: &'a ConnectedTarget,
@@ -108,7 +109,9 @@ impl<'a> AttemptWorkspaces<'a> {
         let skills = skills.filter(|_| connected.is_process());
         let written = variant.and_then(|variant| variant.workspace.as_ref());
         let written = written.or(test.workspace.as_ref());
-        if connected.is_stored() || (written.is_none() && skills.is_none()) {
+        let is_needed = || connected.needs_own_directory(&work.job.options.hidden);
+        let has_none = written.is_none() && skills.is_none();
+        if connected.is_stored() || (has_none && !is_needed()) {
             return None;
         }
         let mut workspace = written.cloned().unwrap_or_default();
@@ -121,6 +124,7 @@ impl<'a> AttemptWorkspaces<'a> {
             workspaces: &work.job.options.workspaces,
             workspace,
             root: &suite.root,
+            judging: suite.judging_files(&work.job.options.hidden),
             input: to_json(&messages_to_value(&test.input)),
             metadata: map_to_json(&test.metadata),
             placed: placed_files(&test.input),
@@ -152,6 +156,7 @@ impl<'a> AttemptWorkspaces<'a> {
         let facts = CaseFacts {
             root: self.root,
             suite: request.suite,
+            judging: self.judging,
             test_id: request.test_id,
             trial: request.trial,
             attempt: request.attempt,

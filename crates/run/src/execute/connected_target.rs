@@ -24,7 +24,7 @@ use super::retry::{self, Retrying};
 use crate::agent::clean_home::{UserEnvironment, login_secrets};
 use crate::agent::launch::{HomeRule, ProcessConfinement};
 use crate::agent::price::Rates;
-use crate::agent::{Agent, AttemptFault, Quote, Request, Unreported};
+use crate::agent::{Agent, AttemptFault, CasePlace, Quote, Request, Unreported};
 use crate::rate::{BucketStores, LimitedAgent, RateBucket, RateLimits};
 
 /// Default timeout of an attempt, in seconds.
@@ -269,6 +269,16 @@ impl ConnectedTarget {
         self.retries
     }
 
+    /// Whether the sandbox would have to show something hidden as the working directory: a process that has
+    /// no workspace then gets an empty directory of its own.
+    pub(crate) fn needs_own_directory(&self, hidden: &[Utf8PathBuf]) -> bool {
+        let confinement = self.confinement.as_ref();
+        let is_hiding = confinement.is_some_and(ProcessConfinement::hides_files);
+        let Some(cwd) = self.working_dir().filter(|_| is_hiding) else { return false };
+        let cwd = cwd.canonicalize_utf8().unwrap_or_else(|_| cwd.to_owned());
+        hidden.iter().any(|path| path.starts_with(&cwd) || cwd.starts_with(path))
+    }
+
     /// Calls the agent, with retries; returns the number of attempts too.
     pub(super) async fn ask(
         &self,
@@ -286,6 +296,17 @@ impl ConnectedTarget {
             confinement: self.confinement.as_ref(),
             ..*request
         };
+        let is_placed = workspaces.is_some() || request.place.is_some();
+        let directory = if !is_placed && self.needs_own_directory(request.hidden) {
+            match request.own_directory() {
+                Ok(directory) => Some(directory),
+                Err(fault) => return (Err(fault.into()), 0),
+            }
+        } else {
+            None
+        };
+        let place = directory.as_deref().map(CasePlace::empty);
+        let request = Request { place: request.place.or(place.as_ref()), ..request };
         let retries = limits.retries.unwrap_or(self.retries);
         // The guard is asked before a rate is drawn on and a workspace is made, after that, and while the rate
         // makes the case wait.

@@ -2,7 +2,7 @@
 //! called, so that a missing piece costs no money.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -17,10 +17,11 @@ use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
 use crate::results::{CaseKey, JudgeReply, Row};
 use crate::runlog::RunLogRecorder;
-use crate::workspace::Workspaces;
+use crate::workspace::{JudgingFiles, Workspaces};
 
 use super::case_setup::TreeDigests;
 use super::connected_target::ConnectedTarget;
+use super::judging_files::judging_files;
 use super::limit::{AnswerPayment, FailFast};
 use super::round_gate::RoundGate;
 use super::row_sink::RowSink;
@@ -60,6 +61,7 @@ pub struct SuiteJob {
     pub(crate) hashes: Vec<String>,
     /// Set for a shard.
     pub(crate) whole_plan: Option<WholePlan>,
+    judging: OnceLock<JudgingFiles>,
 }
 
 /// The plan that a shard is part of.
@@ -101,7 +103,13 @@ impl SuiteJob {
             chains: Vec::new(),
             targets: Vec::new(),
             whole_plan: None,
+            judging: OnceLock::new(),
         }
+    }
+
+    /// What agents must not find in a checkout. `hidden` is what sandboxes do not show them.
+    pub(crate) fn judging_files(&self, hidden: &[Utf8PathBuf]) -> &JudgingFiles {
+        self.judging.get_or_init(|| judging_files(self, hidden))
     }
 
     /// The stored answers of a target, or the target itself.
@@ -128,7 +136,9 @@ impl SuiteJob {
         let test = &self.suite.tests[first.test];
         let goes_on = |target: &Arc<ConnectedTarget>| target.continues_sessions();
         test.conversation_id.is_some()
-            && (test.workspace.is_some() || self.target(&first.target).is_some_and(goes_on))
+            && (test.workspace.is_some()
+                || self.target(&first.target).is_some_and(goes_on)
+                || self.gives_directory(&first.target))
     }
 
     /// `testHash` of a test that has a case.
@@ -161,7 +171,17 @@ impl SuiteJob {
     pub(crate) fn uses_workspaces(&self) -> bool {
         let has_own = |case: &PlannedCase| self.suite.tests[case.test].workspace.is_some();
         let given = |one: &TargetVariant| one.workspace.is_some() || one.skills.is_some();
-        self.chains.iter().flatten().any(has_own) || self.variants.values().any(given)
+        let is_needed = |name: &String| self.gives_directory(name);
+        self.chains.iter().flatten().any(has_own)
+            || self.variants.values().any(given)
+            || self.targets.iter().any(is_needed)
+    }
+
+    /// Whether cases of a target without a workspace get an empty one.
+    fn gives_directory(&self, target: &str) -> bool {
+        let root = self.root.canonicalize_utf8().unwrap_or_else(|_| self.root.clone());
+        let target = self.target(target).filter(|target| !target.is_stored());
+        target.is_some_and(|target| target.needs_own_directory(std::slice::from_ref(&root)))
     }
 
     /// Whether one of the later cases of a chain asks an agent.

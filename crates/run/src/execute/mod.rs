@@ -25,6 +25,7 @@ mod chain_runner;
 mod connected_target;
 mod conversation;
 mod job;
+mod judging_files;
 mod limit;
 #[cfg(feature = "queue")]
 mod remote;

@@ -228,7 +228,7 @@ impl BaseCache {
         let draft = BaseDraft::new(&self.places).await?;
         copy_template(workspace, case.root, &draft.path).await?;
         for repo in &workspace.repos {
-            self.repos.check_out(repo, &draft.path).await?;
+            self.repos.check_out(repo, case, &draft.path).await?;
         }
         if let Some(hook) = &workspace.before_all {
             let suite = (case.suite, case.root);
@@ -359,7 +359,12 @@ fn is_in_use(slot: &Arc<BaseSlot>) -> bool {
 /// Equal workspaces have equal keys.
 fn shared_key(workspace: &Workspace, case: &CaseFacts<'_>) -> String {
     let Workspace { template, repos, before_all, after_all, ignore, env, .. } = workspace;
-    format!("{} {template:?} {repos:?} {before_all:?} {after_all:?} {ignore:?} {env:?}", case.root)
+    let key = format!(
+        "{} {template:?} {repos:?} {before_all:?} {after_all:?} {ignore:?} {env:?}",
+        case.root
+    );
+    // What is left out of a repository depends on the suite.
+    if repos.is_empty() { key } else { format!("{key} {:?}", case.judging) }
 }
 
 async fn run_once(

@@ -4,6 +4,8 @@ use camino::Utf8Path;
 use evalrig_core::model::Workspace;
 use serde_json::{Value, json};
 
+use super::judging_files::JudgingFiles;
+
 /// The attempt that a workspace is for.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseFacts<'a> {
@@ -11,6 +13,8 @@ pub struct CaseFacts<'a> {
     pub root: &'a Utf8Path,
     /// Name of the suite.
     pub suite: &'a str,
+    /// What the agent must not find.
+    pub judging: &'a JudgingFiles,
     pub test_id: &'a str,
     /// From 1.
     pub trial: u32,
@@ -88,6 +92,7 @@ mod tests {
         let facts = CaseFacts {
             root: "/".into(),
             suite: "s",
+            judging: &JudgingFiles::default(),
             test_id: "t",
             trial: 2,
             attempt: 3,

@@ -7,11 +7,11 @@ use std::io::{self, Read};
 use camino::Utf8Path;
 use evalrig_core::model::{Fault, FaultKind, FileChanges, Stage};
 
-use crate::disk::{NodeFacts, NodeKind, TreeEntry, TreeReader};
+use crate::disk::{FoundEntry, NodeFacts, NodeKind, TreeReader};
 
 use super::base::{EntryContent, tampered};
 use super::diff::{DiffBuilder, DiffSide, FileDiff, MOST_TEXT, SideText};
-use super::ignore_rules::walk_evidence;
+use super::ignore_rules::find_evidence;
 use super::snapshot::{OldText, SnapshotFile, SnapshotKey, WorkspaceSnapshot};
 use super::text_pack::hash_of;
 
@@ -84,24 +84,24 @@ fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<File
     let mut seen = vec![false; snapshot.base_length()];
     let mut seen_own: HashSet<Vec<u8>> = HashSet::with_capacity(snapshot.own_length());
     let rules = snapshot.rules();
-    walk_evidence(root, rules, &mut |entry| {
+    let tree = TreeReader::open(root)?;
+    for entry in find_evidence(root, rules)?.entries() {
         let kind = match snapshot.find(entry.path) {
-            None if rules.excludes(entry.path, false) => return Ok(()),
+            None if rules.excludes(entry.path, false) => continue,
             None => ChangeKind::Created,
             Some(file) => {
                 match file.key {
                     SnapshotKey::Base(at) => seen[at] = true,
                     SnapshotKey::Own => drop(seen_own.insert(entry.path.to_owned())),
                 }
-                if !is_modified(entry, snapshot, &file)? {
-                    return Ok(());
+                if !is_modified(&entry, &tree, snapshot, &file)? {
+                    continue;
                 }
                 ChangeKind::Modified
             }
         };
         changes.push(FileChange { path: entry.path.to_owned(), kind });
-        Ok(())
-    })?;
+    }
     for (path, key) in snapshot.files() {
         let is_there = match key {
             SnapshotKey::Base(at) => seen[at],
@@ -116,22 +116,23 @@ fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<File
 }
 
 fn is_modified(
-    entry: &TreeEntry<'_>,
+    entry: &FoundEntry<'_>,
+    tree: &TreeReader,
     snapshot: &WorkspaceSnapshot,
     old: &SnapshotFile<'_>,
 ) -> io::Result<bool> {
-    let facts = entry.facts()?;
+    let (path, facts) = (entry.path, entry.facts);
     if snapshot.is_settled(old, &facts) {
         return Ok(false);
     }
     Ok(match (facts.kind, old.content) {
-        (NodeKind::Link, EntryContent::Link(target)) => entry.link_target()? != *target,
+        (NodeKind::Link, EntryContent::Link(target)) => tree.link_target(path)? != *target,
         // What is written to a FIFO or a device is not in it.
         (kind, EntryContent::Special) => (kind, facts.mode) != (old.facts.kind, old.facts.mode),
         (NodeKind::File, EntryContent::File(content)) => {
             let is_same = facts.mode == old.facts.mode && facts.size == old.facts.size;
             !is_same
-                || match entry.open() {
+                || match tree.file(path) {
                     Ok(file) => hash_of(file)? != content.hash,
                     Err(_) => facts != old.facts,
                 }

@@ -47,6 +47,17 @@ pub(super) async fn git(
     config: GitConfig,
     arguments: &[&str],
 ) -> Result<String, Fault> {
+    let printed = git_bytes(directory, config, arguments, None).await?;
+    Ok(String::from_utf8_lossy(&printed).trim().to_owned())
+}
+
+/// The same with what it reads on standard input, and its standard output as it is.
+pub(super) async fn git_bytes(
+    directory: &Utf8Path,
+    config: GitConfig,
+    arguments: &[&str],
+    stdin: Option<&[u8]>,
+) -> Result<Vec<u8>, Fault> {
     let inherited: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| name.starts_with("GIT_"))
@@ -72,7 +83,7 @@ pub(super) async fn git(
         cwd: directory,
         env: &env,
         without: &inherited,
-        stdin: None,
+        stdin,
         timeout: TIMEOUT,
         grace: GRACE,
         output_limit: OUTPUT_LIMIT,
@@ -91,7 +102,7 @@ pub(super) async fn git(
         Fault::new(Stage::Workspace, kind, message)
     })?;
     match describe(ended.status) {
-        None => Ok(String::from_utf8_lossy(&ended.stdout).trim().to_owned()),
+        None => Ok(ended.stdout),
         Some(how) => {
             let message = format!("`git {}` failed: {how}", arguments[0]);
             let message = with_stderr(message, &ended.stderr);

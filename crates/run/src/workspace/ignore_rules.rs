@@ -12,7 +12,8 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::disk::{
-    OpenDirectory, TreeEntry, TreePlace, TreeVisitor, UnreadableDirectory, walk_tree,
+    FoundTree, OpenDirectory, TreeEntry, TreePlace, TreeSelection, TreeVisitor,
+    UnreadableDirectory, survey_tree, walk_tree,
 };
 
 /// Longer `.gitignore` files are read up to here.
@@ -93,79 +94,91 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Visits the evidence in a directory that programs may have changed, and collects the rules on the way.
+/// Looks at the evidence in a directory that programs may have changed, and collects the rules on the way.
 pub(super) fn collect_evidence(
     root: &Utf8Path,
     patterns: &[String],
-    each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
-) -> io::Result<IgnoreRules> {
-    collect_evidence_of(root.into(), UnreadableDirectory::UnlockToRead, patterns, each)
+) -> io::Result<(IgnoreRules, FoundTree)> {
+    let mut evidence = CollectedRules(IgnoreRules::new(patterns));
+    let found = survey_tree(root.into(), UnreadableDirectory::UnlockToRead, &mut evidence)?;
+    Ok((evidence.0, found))
 }
 
-/// The same in any tree.
+/// Visits the evidence in any tree, and collects the rules on the way.
 pub(super) fn collect_evidence_of(
     root: TreePlace<'_>,
     unreadable: UnreadableDirectory,
     patterns: &[String],
     each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
 ) -> io::Result<IgnoreRules> {
-    let rules = IgnoreRules::new(patterns);
-    let mut walk = EvidenceWalk { rules: RuleUse::Collect(rules), each };
+    let rules = CollectedRules(IgnoreRules::new(patterns));
+    let mut walk = EvidenceWalk { rules, each };
     walk_tree(root, unreadable, &mut walk)?;
-    match walk.rules {
-        RuleUse::Collect(rules) => Ok(rules),
-        RuleUse::Keep(rules) => Ok(rules.clone()),
-    }
+    Ok(walk.rules.0)
 }
 
-/// Visits the files in directories that the rules do not exclude. Whether a file is excluded is asked by
+/// Looks at the files in directories that the rules do not exclude. Whether a file is excluded is asked by
 /// the caller, who knows most of them.
-pub(super) fn walk_evidence(
-    root: &Utf8Path,
-    rules: &IgnoreRules,
-    each: &mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut walk = EvidenceWalk { rules: RuleUse::Keep(rules), each };
-    walk_tree(root.into(), UnreadableDirectory::UnlockToRead, &mut walk)
+pub(super) fn find_evidence(root: &Utf8Path, rules: &IgnoreRules) -> io::Result<FoundTree> {
+    survey_tree(root.into(), UnreadableDirectory::UnlockToRead, &mut KeptRules(rules))
 }
 
-enum RuleUse<'a> {
-    Collect(IgnoreRules),
-    Keep(&'a IgnoreRules),
-}
+/// Rules that are found while a tree is walked.
+struct CollectedRules(IgnoreRules);
 
-struct EvidenceWalk<'a> {
-    rules: RuleUse<'a>,
-    each: &'a mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
-}
-
-impl TreeVisitor for EvidenceWalk<'_> {
+impl TreeSelection for CollectedRules {
     fn enter(&mut self, path: &[u8], directory: OpenDirectory<'_>) -> io::Result<()> {
-        if let RuleUse::Collect(rules) = &mut self.rules
-            // A link is not followed, as in git.
-            && let Some(Ok(file)) = directory.open(c".gitignore")
-        {
+        // A link is not followed, as in git.
+        if let Some(Ok(file)) = directory.open(c".gitignore") {
             let mut content = Vec::new();
             file.take(MOST).read_to_end(&mut content)?;
-            rules.add(path, &content);
+            self.0.add(path, &content);
         }
         Ok(())
     }
 
     fn wants(&mut self, path: &[u8]) -> bool {
-        let rules = match &self.rules {
-            RuleUse::Collect(rules) => rules,
-            RuleUse::Keep(rules) => rules,
-        };
-        !rules.excludes(path, true)
+        !self.0.excludes(path, true)
+    }
+
+    fn takes(&mut self, entry: &TreeEntry<'_>) -> bool {
+        !self.0.excludes(entry.path, false)
+    }
+}
+
+/// Rules that were in force earlier.
+struct KeptRules<'a>(&'a IgnoreRules);
+
+impl TreeSelection for KeptRules<'_> {
+    fn enter(&mut self, _: &[u8], _: OpenDirectory<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wants(&mut self, path: &[u8]) -> bool {
+        !self.0.excludes(path, true)
+    }
+
+    fn takes(&mut self, _: &TreeEntry<'_>) -> bool {
+        true
+    }
+}
+
+struct EvidenceWalk<'a> {
+    rules: CollectedRules,
+    each: &'a mut dyn FnMut(&TreeEntry<'_>) -> io::Result<()>,
+}
+
+impl TreeVisitor for EvidenceWalk<'_> {
+    fn enter(&mut self, path: &[u8], directory: OpenDirectory<'_>) -> io::Result<()> {
+        self.rules.enter(path, directory)
+    }
+
+    fn wants(&mut self, path: &[u8]) -> bool {
+        self.rules.wants(path)
     }
 
     fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        let is_excluded = match &self.rules {
-            RuleUse::Collect(rules) => rules.excludes(entry.path, false),
-            RuleUse::Keep(_) => false,
-        };
-        if is_excluded { Ok(()) } else { (self.each)(entry) }
+        if self.rules.takes(entry) { (self.each)(entry) } else { Ok(()) }
     }
 }
 
@@ -185,20 +198,12 @@ mod tests {
             fs::write(root.join(path), text).unwrap();
         }
         let patterns: Vec<String> = patterns.iter().map(|one| (*one).to_owned()).collect();
-        let mut found = Vec::new();
-        let collected = collect_evidence(&root, &patterns, &mut |entry| {
-            found.push(String::from_utf8_lossy(entry.path).into_owned());
-            Ok(())
-        });
-        let rules = collected.unwrap();
-        let mut again = Vec::new();
-        let mut each = |entry: &TreeEntry<'_>| {
-            if !rules.excludes(entry.path, false) {
-                again.push(String::from_utf8_lossy(entry.path).into_owned());
-            }
-            Ok(())
-        };
-        walk_evidence(&root, &rules, &mut each).unwrap();
+        let name = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+        let (rules, found) = collect_evidence(&root, &patterns).unwrap();
+        let mut found: Vec<_> = found.entries().map(|entry| name(entry.path)).collect();
+        let again = find_evidence(&root, &rules).unwrap();
+        let again = again.entries().filter(|entry| !rules.excludes(entry.path, false));
+        let mut again: Vec<_> = again.map(|entry| name(entry.path)).collect();
         found.sort();
         again.sort();
         assert_eq!(found, again, "the same rules find the same files");

@@ -96,6 +96,7 @@ mod tests {
 
     use evalrig_core::model::HookCommand;
 
+    use super::super::judging_files::JudgingFiles;
     use super::*;
 
     #[tokio::test]
@@ -118,6 +119,7 @@ mod tests {
         let case = CaseFacts {
             root: &place,
             suite: "s",
+            judging: &JudgingFiles::default(),
             test_id: "t",
             trial: 1,
             attempt: 1,

@@ -29,6 +29,7 @@
 //!   these files was changed, the case has a fault of the kind `tampered`.
 //! - A file is compared by what the file system says about it, including the time of its last change,
 //!   which no program can set; by its content if that differs or the clock is too coarse.
+//! - A checkout of the suite's own repository has neither the suite nor what it judges by, nor a history.
 //! - No call follows a link out of the workspace, whatever the agent puts there, or in its place: before
 //!   each use it must be the directory in its place (`case_root`).
 //!
@@ -66,6 +67,7 @@ mod hook;
 mod hook_files;
 #[cfg(unix)]
 mod ignore_rules;
+mod judging_files;
 #[cfg(unix)]
 mod kept_workspace;
 #[cfg(unix)]
@@ -81,6 +83,8 @@ mod snapshot;
 mod text_pack;
 #[cfg(not(unix))]
 mod unsupported;
+#[cfg(unix)]
+mod withheld_files;
 #[cfg(unix)]
 mod workspaces;
 
@@ -99,12 +103,15 @@ mod sandbox_tests;
 #[cfg(all(test, unix))]
 mod testing;
 #[cfg(all(test, unix))]
+mod withheld_tests;
+#[cfg(all(test, unix))]
 mod workspaces_tests;
 
 pub use case_facts::CaseFacts;
 #[cfg(unix)]
 pub use case_workspace::CaseWorkspace;
 pub(crate) use hook_files::files_of_hook;
+pub use judging_files::JudgingFiles;
 #[cfg(unix)]
 pub use kept_workspace::KeptWorkspace;
 pub(crate) use skill_contents::belongs_to_evals;

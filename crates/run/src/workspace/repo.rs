@@ -2,7 +2,8 @@
 //! there (spec 17.1).
 //!
 //! A checkout is a repository of its own, with the history of its commit and nothing else: no remote, no
-//! other branch and no later commit, in which the agent could find the solution.
+//! other branch and no later commit, in which the agent could find the solution. Of the suite's own repository
+//! it gets one commit without what the agent is judged by (`withheld_files`).
 //!
 //! Every commit in the cache has a reference: what git cannot name it downloads again with the next fetch.
 
@@ -21,8 +22,10 @@ use crate::disk::{
 use crate::lock::locked;
 use crate::text::hex;
 
+use super::case_facts::CaseFacts;
 use super::git::{GitConfig, git};
 use super::repo_leftovers::remove_leftovers;
+use super::withheld_files::without_judging_files;
 
 /// How often to look whether another process is done with a repository, and for how long.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -79,10 +82,12 @@ impl RepoCache {
     pub(super) async fn check_out(
         &self,
         repo: &WorkspaceRepo,
+        case: &CaseFacts<'_>,
         workspace: &Utf8Path,
     ) -> Result<(), Fault> {
         let cached = self.find(&repo.origin).await?;
         let commit = self.commit(&cached, repo).await?;
+        let commit = without_judging_files(&cached.path, commit, &repo.origin, case).await?;
         let target = workspace.join(&repo.path);
         let place = WritePath::inside(workspace, &target);
         create_durable_directories(place, Access::Shared)

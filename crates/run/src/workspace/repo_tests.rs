@@ -9,7 +9,7 @@ use evalrig_core::model::{FaultKind, RepoOrigin, Stage, Workspace, WorkspaceFile
 use super::repo::shown_address;
 use super::testing::{TestRun, names, write};
 
-fn git(directory: &Utf8Path, words: &[&str]) -> String {
+pub(super) fn git(directory: &Utf8Path, words: &[&str]) -> String {
     let output = Command::new("git")
         .args([
             "-c",
@@ -25,7 +25,7 @@ fn git(directory: &Utf8Path, words: &[&str]) -> String {
         .output()
         .unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 /// A repository with three commits, of which the last one is the solution.

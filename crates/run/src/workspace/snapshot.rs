@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::disk::{NodeFacts, NodeKind, TreeEntry};
+use crate::disk::{FoundEntry, NodeFacts, NodeKind, TreeReader};
 
 use super::base::{EntryContent, WorkspaceBase};
 use super::ignore_rules::{IgnoreRules, collect_evidence};
@@ -91,7 +91,12 @@ impl WorkspaceSnapshot {
             own: HashMap::new(),
             texts: TextPackDraft::new(texts),
         };
-        let rules = Some(collect_evidence(root, patterns, &mut |entry| draft.add(entry))?);
+        let (rules, found) = collect_evidence(root, patterns)?;
+        let tree = TreeReader::open(root)?;
+        for entry in found.entries() {
+            draft.add(&entry, &tree)?;
+        }
+        let rules = Some(rules);
         let SnapshotDraft { from_base, own, texts, .. } = draft;
         Ok(Self { from_base, own, rules, texts: texts.complete()?, base })
     }
@@ -177,8 +182,8 @@ struct SnapshotDraft<'a> {
 }
 
 impl SnapshotDraft<'_> {
-    fn add(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        let facts = entry.facts()?;
+    fn add(&mut self, entry: &FoundEntry<'_>, tree: &TreeReader) -> io::Result<()> {
+        let facts = entry.facts;
         if entry.kind == NodeKind::Special {
             let special = OwnEntry { facts, content: EntryContent::Special };
             self.own.insert(entry.path.to_owned(), special);
@@ -192,7 +197,7 @@ impl SnapshotDraft<'_> {
             self.from_base[at] = Some(facts);
             return Ok(());
         }
-        let content = self.read(entry, known.map(|(_, content)| content))?;
+        let content = self.read(entry, tree, known.map(|(_, content)| content))?;
         match known {
             Some((at, same)) if *same == content => self.from_base[at] = Some(facts),
             _ => {
@@ -205,13 +210,14 @@ impl SnapshotDraft<'_> {
     /// The content of a file or link; that of the base if it is the same.
     fn read(
         &mut self,
-        entry: &TreeEntry<'_>,
+        entry: &FoundEntry<'_>,
+        tree: &TreeReader,
         in_base: Option<&EntryContent>,
     ) -> io::Result<EntryContent> {
         if entry.kind == NodeKind::Link {
-            return Ok(EntryContent::Link(entry.link_target()?));
+            return Ok(EntryContent::Link(tree.link_target(entry.path)?));
         }
-        let file = match entry.open() {
+        let file = match tree.file(entry.path) {
             Ok(file) => file,
             // Nothing can be said about it but that it is there.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

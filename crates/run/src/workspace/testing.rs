@@ -10,7 +10,7 @@ use evalrig_core::model::{
 };
 use serde_json::Value;
 
-use super::{CaseFacts, CaseWorkspace, Workspaces};
+use super::{CaseFacts, CaseWorkspace, JudgingFiles, Workspaces};
 
 /// A check with `command`.
 pub(super) fn command(line: &str) -> CommandQuestion {
@@ -31,6 +31,7 @@ pub(super) struct TestRun {
     pub(super) suite: Utf8PathBuf,
     pub(super) scratch: Utf8PathBuf,
     pub(super) workspaces: Workspaces,
+    pub(super) judging: JudgingFiles,
 }
 
 impl TestRun {
@@ -45,7 +46,7 @@ impl TestRun {
         }
         let cache = Some(place.join("cache"));
         let workspaces = Workspaces::with_rest(&scratch, cache, Duration::ZERO);
-        Self { _folder: folder, suite, scratch, workspaces }
+        Self { _folder: folder, suite, scratch, workspaces, judging: JudgingFiles::default() }
     }
 
     /// One in which no template was left alone for long enough.
@@ -76,6 +77,7 @@ impl TestRun {
         CaseFacts {
             root: &self.suite,
             suite: "shop",
+            judging: &self.judging,
             test_id,
             trial: 1,
             attempt: 1,
