@@ -269,6 +269,7 @@ Register-ArgumentCompleter -Native -CommandName 'evalrig' -ScriptBlock {
         'evalrig;judge;check' {
             [CompletionResult]::new('--labels', '--labels', [CompletionResultType]::ParameterName, 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]')
             [CompletionResult]::new('--readings', '--readings', [CompletionResultType]::ParameterName, 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first')
+            [CompletionResult]::new('--budget-usd', '--budget-usd', [CompletionResultType]::ParameterName, 'With --readings: stop asking judges when this is spent')
             [CompletionResult]::new('--judge', '--judge', [CompletionResultType]::ParameterName, 'With --readings: the target that judges')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'With --readings: grade N cases at once')
             [CompletionResult]::new('--workers', '--workers', [CompletionResultType]::ParameterName, 'With --readings: grade N cases at once')

@@ -1374,7 +1374,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__judge__subcmd__check)
-            opts="-j -q -v -h --labels --readings --dry-run --judge --workers --format --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
+            opts="-j -q -v -h --labels --readings --dry-run --budget-usd --judge --workers --format --targets --root --allow-outside-root --env-file --no-env-file --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1385,6 +1385,10 @@ _evalrig() {
                     return 0
                     ;;
                 --readings)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget-usd)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -257,6 +257,7 @@ set edit:completion:arg-completer[evalrig] = {|@words|
         &'evalrig;judge;check'= {
             cand --labels 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]'
             cand --readings 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first'
+            cand --budget-usd 'With --readings: stop asking judges when this is spent'
             cand --judge 'With --readings: the target that judges'
             cand -j 'With --readings: grade N cases at once'
             cand --workers 'With --readings: grade N cases at once'

@@ -250,6 +250,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_se
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and not __fish_seen_subcommand_from check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l labels -d 'Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l readings -d 'Ask the judges N more times about every answer, an odd number, to see how often they change their mind. Prints the price first' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l budget-usd -d 'With --readings: stop asking judges when this is spent' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l judge -d 'With --readings: the target that judges' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -s j -l workers -d 'With --readings: grade N cases at once' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand judge; and __fish_seen_subcommand_from check" -l format -d 'Output format' -r -f -a "text\t''
