@@ -170,10 +170,10 @@ impl StreamRules {
 /// The object on a line. Readers take more than this parser: unpaired surrogates and numbers of any size.
 fn object(line: &str) -> Option<Value> {
     let line = line.trim();
-    let mended = || line.replace("\\ud", "\\u0").replace("\\uD", "\\u0");
-    let read = serde_json::from_str(line).or_else(|_| serde_json::from_str(&mended()));
+    let mended = line.replace("\\ud", "\\u0").replace("\\uD", "\\u0");
+    let read = serde_json::from_str(line).or_else(|_| serde_json::from_str(&mended));
     let value = read.ok().or_else(|| {
-        let map = lenient_json_value(line).ok()?;
+        let map = lenient_json_value(&mended).ok()?;
         let map = map.as_map()?;
         let text = |map: &Map, name: &str| map.get(name)?.as_str().map(str::to_owned);
         let part = map.get("part").and_then(|part| part.as_map());

@@ -11,7 +11,7 @@ use super::baseline::planned_case;
 use super::spec::RunSpec;
 
 /// The planned cases of arms. The arm is what is compared, so it is not part of the target's name.
-struct ArmCases<'a> {
+struct ForecastCases<'a> {
     suites: &'a [&'a SuiteJob],
     history: &'a [ComparedCase],
 }
@@ -23,7 +23,7 @@ pub(super) fn forecast_arms(
     arms: &[String],
     history: &[ComparedCase],
 ) -> Vec<ArmForecast> {
-    let cases = ArmCases { suites, history };
+    let cases = ForecastCases { suites, history };
     let Some(against) = cases.baseline_arm() else {
         return Vec::new();
     };
@@ -53,7 +53,7 @@ pub(super) fn forecast_arms(
     arms.iter().filter_map(forecast).collect()
 }
 
-impl ArmCases<'_> {
+impl ForecastCases<'_> {
     fn variants(&self) -> impl Iterator<Item = (&str, &TargetVariant)> {
         self.suites.iter().flat_map(|suite| {
             let names = suite.targets.iter();
