@@ -22,8 +22,14 @@ fn main() -> ExitCode {
     if let Some(exit) = watch_if_asked() {
         return exit;
     }
-    enable_watchdog();
-    report_size_limit();
     panic::end_programs_on_panic();
-    args::parse().map_or_else(|exit| exit, command::run).into()
+    let exit = args::parse().map_or_else(
+        |exit| exit,
+        |arguments| {
+            enable_watchdog();
+            report_size_limit();
+            command::run(arguments)
+        },
+    );
+    exit.into()
 }

@@ -31,18 +31,19 @@ fn joined_where(
         let before = joined.last();
         let option = OPTIONS.iter().chain([&ROUNDS]).find(|one| before.is_some_and(|b| b == *one));
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        let fits = |text: &str| match option {
-            Some(&ROUNDS) => is_number(text),
+        let fits = |option: &str, text: &str| match option {
+            ROUNDS => is_number(text),
             _ => !text.starts_with('-') && is_results(text),
         };
-        let value = word.to_str().filter(|text| fits(text));
-        match (option, value) {
-            (Some(option), Some(value)) if !is_over => {
-                let whole = format!("{option}={value}");
+        // Only a word behind an option is looked at: it may be a file that has to be read.
+        let option = option.filter(|_| !is_over);
+        let whole = option.zip(word.to_str()).filter(|(option, text)| fits(option, text));
+        match whole.map(|(option, value)| format!("{option}={value}")) {
+            Some(whole) => {
                 joined.pop();
                 joined.push(whole.into());
             }
-            _ => joined.push(word),
+            None => joined.push(word),
         }
     }
     joined
@@ -68,6 +69,13 @@ mod tests {
         ] {
             assert_eq!(joined_text(typed), read);
         }
+    }
+
+    #[test]
+    fn no_other_word_is_taken_for_a_file() {
+        let is_results = |word: &str| panic!("looked at {word}");
+        let words = "evalrig validate out.jsonl -- --failed out.jsonl".split(' ');
+        assert_eq!(joined_where(words.map(OsString::from), is_results).len(), 6);
     }
 
     #[test]
