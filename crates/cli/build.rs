@@ -1,5 +1,6 @@
-//! Makes release builds for Linux smaller, where the linker can: identical functions are folded, and tables
-//! for unwinding are left out, because a panic ends the process. Together they are a fifth of the binary.
+//! Makes release builds for Linux smaller, where the linker can: identical functions are folded, addresses are
+//! packed, and tables for unwinding are left out, because a panic ends the process. Together they are a fifth of
+//! the binary.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
