@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 
+use serde_json::{Value, json};
 use support::nats::{Nats, Worker, calls, comparable, noting, queued_run};
 use support::{LATEST, Project, ids, wait_until};
 
@@ -104,13 +105,20 @@ fn a_worker_that_drains_gives_back_cases_that_wait_for_the_rate() {
     assert_eq!(calls(&project).len(), asked);
 }
 
-/// A worker that serves a run and has nothing to do.
+/// A worker that serves a run and has nothing to do: it has stored the row of the only case, which it would not
+/// give up at its end.
 fn idle_worker(nats: &Nats) -> Worker {
     let targets = "targets: [{name: default, provider: mock, response: Hello}]\n";
     let project = Project::new(&suite(&["a"]), targets);
     nats.run(&project, &["--detach"]).exits(0);
     let mut worker = nats.worker(&[]);
     worker.wait_for("serving run");
+    wait_until("the row", || {
+        let ran = nats.queue(&["status", "--format", "json"]);
+        let status: Value = serde_json::from_str(&ran.exits(0).out).expect("JSON");
+        let run = &status["runs"][0];
+        (&run["rows"], &run["leased"]) == (&json!(1), &json!(0))
+    });
     worker
 }
 
