@@ -11,6 +11,8 @@ pub(crate) mod faults;
 #[cfg(unix)]
 mod file_copy;
 #[cfg(unix)]
+mod free_space;
+#[cfg(unix)]
 mod guarded_directory;
 mod load_environment;
 mod load_files;
@@ -57,6 +59,8 @@ pub use directory::{
     create_directories, create_directory_of, create_durable_directories, create_new_directory,
     create_own_directory,
 };
+#[cfg(unix)]
+pub(crate) use free_space::FreeSpace;
 #[cfg(unix)]
 pub(crate) use guarded_directory::{GuardedDirectory, GuardedState};
 pub use load_environment::LoadEnvironment;

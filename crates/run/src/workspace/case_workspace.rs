@@ -11,7 +11,7 @@ use evalrig_core::model::{
 use evalrig_core::source::{Files, Reach, is_outside};
 use serde_json::Value;
 
-use crate::disk::{Access, Disk, create_directories, create_new_directory, remove_tree, rename};
+use crate::disk::{Access, Disk, create_directories, create_new_directory, rename};
 use crate::sandbox::SandboxUse;
 
 use super::base::WorkspaceBase;
@@ -250,14 +250,13 @@ impl CaseWorkspace {
 
     /// Removes the workspace now, without blocking the caller's thread.
     pub async fn remove(self) {
-        // A failure leaves it to the end of the run.
         let _ = tokio::task::spawn_blocking(move || drop(self)).await;
     }
 }
 
 impl Drop for CaseWorkspace {
     fn drop(&mut self) {
-        let _ = remove_tree(&self.directory);
+        self.places.removal().remove(&self.directory);
     }
 }
 

@@ -73,6 +73,8 @@ mod kept_workspace;
 #[cfg(unix)]
 mod place;
 #[cfg(unix)]
+mod removal;
+#[cfg(unix)]
 mod repo;
 #[cfg(unix)]
 mod repo_leftovers;

@@ -5,6 +5,7 @@
 //! SCRATCH/snapshots/NUMBER                texts of a base, or of a workspace that differs from its base
 //! SCRATCH/workspaces/RANDOM/workspace     the workspace of a case
 //! SCRATCH/workspaces/RANDOM/check-NUMBER  a copy in which a command runs
+//! SCRATCH/finished/RANDOM                directories of finished cases that are removed at the end
 //! ```
 //!
 //! `workspaces` cannot be listed, so that an agent that looks around does not come across other cases.
@@ -19,6 +20,8 @@ use evalrig_core::model::{Fault, FaultKind, Stage};
 use crate::descriptor::{self, DescriptorWait};
 use crate::disk::{Access, CopyError, create_directories, create_new_directory, set_mode};
 
+use super::removal::CaseRemoval;
+
 /// How the names of directories begin that hold kept workspaces.
 pub(super) const KEPT: &str = "kept-";
 
@@ -27,15 +30,21 @@ pub(super) const KEPT: &str = "kept-";
 pub(super) struct WorkspacePlaces {
     scratch: Utf8PathBuf,
     count: AtomicUsize,
+    removal: CaseRemoval,
 }
 
 impl WorkspacePlaces {
     pub(super) fn new(scratch: &Utf8Path) -> Self {
-        Self { scratch: scratch.to_owned(), count: AtomicUsize::new(0) }
+        let removal = CaseRemoval::new(scratch);
+        Self { scratch: scratch.to_owned(), count: AtomicUsize::new(0), removal }
     }
 
     pub(super) fn scratch(&self) -> &Utf8Path {
         &self.scratch
+    }
+
+    pub(super) fn removal(&self) -> &CaseRemoval {
+        &self.removal
     }
 
     fn next(&self) -> usize {

@@ -122,7 +122,10 @@ impl Workspaces {
 
     /// Ends the workspaces of a run: runs `after_all`. Returns warnings.
     pub async fn finish(&self) -> Vec<String> {
-        self.bases.finish().await
+        let warnings = self.bases.finish().await;
+        let places = Arc::clone(&self.places);
+        let _ = tokio::task::spawn_blocking(move || places.removal().finish()).await;
+        warnings
     }
 
     /// Waits until no workspace is copied from a template any more.
