@@ -18,7 +18,8 @@
 //! [`CaseWorkspace::changes`] says what it did. Checks read through
 //! [`evalrig_core::model::WorkspaceFiles`], commands run in copies ([`CaseWorkspace::run_command`]).
 //! [`CaseWorkspace::teardown`] comes last, in the sandbox of the agent, then [`CaseWorkspace::keep`] or
-//! [`CaseWorkspace::remove`]; a workspace that is dropped is removed as well. [`Workspaces::finish`] runs `after_all`.
+//! [`CaseWorkspace::remove`]; a workspace that is dropped is removed as well. On ext4 that may mean to be set aside until
+//! [`Workspaces::finish`] (see `removal`), which also runs `after_all`.
 //!
 //! # What holds
 //!
