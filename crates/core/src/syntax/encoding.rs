@@ -75,6 +75,8 @@ pub(super) fn find_control(text: &str) -> Option<(usize, char)> {
 }
 
 /// As [`find_control`], for a single line: nearly none holds anything below a blank.
+// Never inlined into another crate, where it is compiled for size: its loop takes ten times as long there.
+#[inline(never)]
 pub(super) fn find_control_in_line(text: &str) -> Option<(usize, char)> {
     let suspicious = text
         .as_bytes()
