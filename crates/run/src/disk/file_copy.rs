@@ -221,25 +221,30 @@ impl ContentCopier {
         cfg!(target_os = "linux") && self.may_clone
     }
 
-    /// False if it must be done otherwise; then nothing was copied.
+    /// False if it must be done otherwise; then nothing was copied. Holes stay holes: a program can make a file of
+    /// any size without writing a byte of it.
     #[cfg(target_os = "linux")]
     fn copy_in_kernel(&mut self, source: &File, target: &OwnedFd, size: u64) -> io::Result<bool> {
+        use rustix::fs::{SeekFrom, ftruncate, seek};
         if size <= BUFFER as u64 || !self.may_copy_in_kernel {
             return Ok(false);
         }
-        let mut is_any_copied = false;
+        let mut copied = 0;
         loop {
-            match rustix::fs::copy_file_range(source, None, target, None, 1 << 30) {
-                Ok(0) => return Ok(true),
-                Ok(_) => is_any_copied = true,
-                Err(Errno::INTR) => {}
-                Err(error) if is_any_copied => return Err(error.into()),
+            match copy_data_after(source, target, copied) {
+                Ok(None) => break,
+                Ok(Some(end)) => copied = end,
+                Err(error) if copied > 0 => return Err(error.into()),
                 Err(_) => {
                     self.may_copy_in_kernel = false;
+                    seek(source, SeekFrom::Start(0))?;
+                    ftruncate(target, 0)?;
                     return Ok(false);
                 }
             }
         }
+        ftruncate(target, seek(source, SeekFrom::End(0))?)?;
+        Ok(true)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -257,6 +262,28 @@ impl ContentCopier {
             }
         }
     }
+}
+
+/// Copies the next part of a file that is not a hole. Returns where it ends; `None` if there is none.
+#[cfg(target_os = "linux")]
+fn copy_data_after(source: &File, target: &OwnedFd, offset: u64) -> Result<Option<u64>, Errno> {
+    use rustix::fs::{SeekFrom, copy_file_range, seek};
+    let start = match seek(source, SeekFrom::Data(offset)) {
+        Err(Errno::NXIO) => return Ok(None),
+        start => start?,
+    };
+    let end = seek(source, SeekFrom::Hole(start))?;
+    let (mut from, mut to) = (start, start);
+    while from < end {
+        let rest = usize::try_from(end - from).unwrap_or(usize::MAX).min(1 << 30);
+        match copy_file_range(source, Some(&mut from), target, Some(&mut to), rest) {
+            // The file has become shorter.
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some(end))
 }
 
 fn write_all(target: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
@@ -279,6 +306,33 @@ mod tests {
 
     fn created(path: &Path) -> OwnedFd {
         OpenOptions::new().write(true).create_new(true).open(path).unwrap().into()
+    }
+
+    #[test]
+    fn holes_stay_holes() {
+        use std::io::{Seek, SeekFrom, Write};
+        use std::os::unix::fs::MetadataExt;
+        const SIZE: u64 = 1 << 40;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut source = File::create_new(path("source")).unwrap();
+        source.write_all(b"begin").unwrap();
+        source.seek(SeekFrom::Start(SIZE / 2)).unwrap();
+        source.write_all(b"middle").unwrap();
+        source.set_len(SIZE).unwrap();
+        let (source, target) = (File::open(path("source")).unwrap(), created(&path("target")));
+        let mut copier = ContentCopier { may_clone: false, ..ContentCopier::default() };
+        copier.copy(&source, &target, SIZE).unwrap();
+        let mut target = File::open(path("target")).unwrap();
+        let found = target.metadata().unwrap();
+        assert_eq!(found.len(), SIZE);
+        assert!(found.blocks() * 512 < 1 << 20, "{} blocks", found.blocks());
+        for (at, expected) in [(0, "begin"), (SIZE / 2, "middle")] {
+            let mut text = vec![0; expected.len()];
+            target.seek(SeekFrom::Start(at)).unwrap();
+            target.read_exact(&mut text).unwrap();
+            assert_eq!(text, expected.as_bytes());
+        }
     }
 
     /// `TMPDIR` says where: most file systems of temporary files cannot share blocks.
