@@ -119,7 +119,7 @@ fn cost_of(compared: &[&Match], needed: TrialsNeeded) -> Option<f64> {
     match needed {
         TrialsNeeded::EachRun(trials) => Some(trials as f64 * (base + candidate)),
         TrialsNeeded::Candidate(trials) => Some(trials as f64 * candidate),
-        TrialsNeeded::LargerBase => None,
+        TrialsNeeded::LargerBase | TrialsNeeded::MoreTests => None,
     }
 }
 

@@ -7,7 +7,7 @@
 //! the interval excludes a drop as large as the margin.
 
 use crate::stats::{
-    Drift, Effort, Interval, Measure, Pair, Passes, Permuted, Settling, TrialsNeeded,
+    Drift, Effort, Interval, LastingError, Measure, Pair, Passes, Permuted, Settling, TrialsNeeded,
     approximate_exchange, clustered_mean, clustered_rate, clusters, difference, exchange_passes,
     exchange_scores, mean, normal_below, normal_quantile, trials_to_settle,
 };
@@ -126,6 +126,7 @@ impl SuiteVerdict {
         let settling = Settling {
             delta,
             interval,
+            lasting: LastingError::of(pairs, rule.measure, (delta, interval), drift.shift()),
             margin: rule.margin,
             tests: pairs.len(),
             base_trials: harmonic(Pair::base_trials),

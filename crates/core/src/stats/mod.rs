@@ -47,7 +47,7 @@ pub(crate) use pair::clusters;
 pub use pair::{Cluster, Pair};
 pub use pass_k::{KRule, PassK};
 pub use power::TrialsNeeded;
-pub(crate) use power::{Settling, trials_to_settle};
+pub(crate) use power::{LastingError, Settling, trials_to_settle};
 pub use random::{Fnv1a, SplitMix64};
 pub use rate::{SELF_EVIDENT, between, percent, rate_text, share_percent, wilson};
 pub(crate) use round_pair::RoundPair;

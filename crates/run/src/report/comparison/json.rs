@@ -72,6 +72,7 @@ fn needed_in(needed: TrialsNeeded) -> &'static str {
         TrialsNeeded::EachRun(_) => "both",
         TrialsNeeded::Candidate(_) => "candidate",
         TrialsNeeded::LargerBase => "base",
+        TrialsNeeded::MoreTests => "tests",
     }
 }
 

@@ -205,6 +205,10 @@ pub fn settling(needed: TrialsNeeded) -> String {
             format!("about {trials} trials of each test in this run would probably settle it")
         }
         TrialsNeeded::LargerBase => "more baseline runs are needed to settle it".to_owned(),
+        TrialsNeeded::MoreTests => {
+            "more trials would not settle it, because the tests changed in different ways; use more tests"
+                .to_owned()
+        }
     }
 }
 
