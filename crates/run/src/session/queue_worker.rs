@@ -14,7 +14,10 @@ use evalrig_core::secrets::Secrets;
 use crate::agent::{adopt_orphans, end_all};
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::disk::{Access, create_directories, user_cache};
-use crate::execute::{AnswerPayment, Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
+use crate::execute::{
+    AnswerPayment, Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests,
+    remove_stale_containers,
+};
 use crate::prepare::{TargetNeed, TargetPool};
 use crate::queue::{
     self, BundleLoader, BundleManifest, BundleToLoad, LoadedBundle, QueueError, QueueLink,
@@ -182,6 +185,7 @@ impl BundleLoader for SuiteLoader {
             return Err("its files are not the suites that it names".to_owned());
         }
         let secrets = Arc::new(secrets);
+        remove_stale_containers(jobs.iter());
         let mut left_out: Vec<String> = left_out.iter().map(|text| secrets.redact(text)).collect();
         let mut usable = Vec::with_capacity(jobs.len());
         for (job, hashes) in jobs.iter().zip(&manifest.hashes) {
