@@ -132,10 +132,19 @@ fn redacted(say: Say, secrets: Secrets) -> Say {
 }
 
 fn own_name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    let host = if host.is_empty() { "worker" } else { host };
-    format!("{host}-{}", std::process::id())
+    let host = host_name().filter(|host| !host.is_empty());
+    format!("{}-{}", host.as_deref().unwrap_or("worker"), std::process::id())
+}
+
+#[cfg(unix)]
+fn host_name() -> Option<String> {
+    let system = rustix::system::uname();
+    Some(system.nodename().to_string_lossy().trim().to_owned())
+}
+
+#[cfg(not(unix))]
+fn host_name() -> Option<String> {
+    std::env::var("COMPUTERNAME").ok()
 }
 
 /// The options of a run, as its bundle has them; `directory` holds its files.
