@@ -56,7 +56,7 @@ pub use journal::JournaledAnswer;
 pub(crate) use journal::{answer_line, read_answer};
 pub use judge_reply::JudgeReply;
 pub use label_writer::append_label;
-pub use labels::{AnswerLabel, AnswerMark, Labels, UNKNOWN_AUTHOR};
+pub use labels::{AnswerLabel, AnswerMark, LabelFault, Labels, UNKNOWN_AUTHOR};
 pub use overview::{ResultsOverview, run_of_file};
 pub use planned_suite::{CaseGroup, PlannedSuite, TrialNumbers, fingerprint};
 pub(crate) use planned_suite::{add_case, plan_name};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::ServedRepository;
 use super::answer::{Answer, answer, plain};
-use crate::results::{AnswerLabel, AnswerMark, append_label, rfc3339};
+use crate::results::{AnswerLabel, AnswerMark, LabelFault, append_label, rfc3339};
 
 /// What a page sends. Name and time are the server's.
 #[derive(Deserialize)]
@@ -19,6 +19,15 @@ struct SentLabel {
     label: Option<AnswerMark>,
     #[serde(default)]
     note: Option<String>,
+}
+
+/// As a page names the part of a label.
+fn sent_key(fault: LabelFault) -> &'static str {
+    match fault {
+        LabelFault::Suite => "suite",
+        LabelFault::Test => "test",
+        other => other.stored_key(),
+    }
 }
 
 pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[u8]) -> Answer {
@@ -42,7 +51,7 @@ pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[
         when: rfc3339(SystemTime::now()),
     };
     if let Some(fault) = label.fault() {
-        return plain(StatusCode::BAD_REQUEST, fault);
+        return plain(StatusCode::BAD_REQUEST, &fault.message(sent_key(fault)));
     }
     match append_label(&served.root, &label, &served.secrets) {
         Ok(()) => {
