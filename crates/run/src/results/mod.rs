@@ -79,6 +79,7 @@ pub(crate) use run_header::INCOMPLETE;
 pub use run_header::{Completion, PlanOptions, RunEnd, RunHeader};
 pub use run_settings::RunSettings;
 pub use schema::results_schema;
+pub(crate) use stored_runs::named_entries;
 pub use stored_runs::{StoredRun, header_of_file, is_results_file, stored_runs};
 pub use summary::{
     CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,
