@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::time::SystemTime;
 
 use super::ServedRepository;
-use super::answer::{Answer, answer, plain};
+use super::answer::{Answer, answer, failed, plain};
 use crate::results::{AnswerLabel, AnswerMark, LabelFault, append_label, rfc3339};
 
 /// What a page sends. Name and time are the server's.
@@ -58,9 +58,6 @@ pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[
             let stored = serde_json::to_string(&label).unwrap_or_default();
             answer(StatusCode::OK, "application/json", served.secrets.redact(&stored))
         }
-        Err(error) => {
-            let text = served.secrets.redact(&error.to_string());
-            plain(StatusCode::INTERNAL_SERVER_ERROR, &crate::text::paragraph(&text))
-        }
+        Err(error) => failed(&served.secrets, &error),
     }
 }
