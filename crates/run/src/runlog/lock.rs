@@ -2,6 +2,7 @@
 //! releases it when the process ends.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,7 +49,8 @@ impl StoreLock {
         let path = store.directory().join(".lock");
         match open_regular(&path, store.reach()) {
             Ok(file) => Self::wait_for(LockFile::Reader(file), &path, LONGEST_WAIT).map(Some),
-            Err(_) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("locked", &path, error)),
         }
     }
 
@@ -99,5 +101,14 @@ mod tests {
         assert!(StoreLock::acquire_for_reading(&store).unwrap().is_some());
         let missing = Store::open(store.directory().join("c"));
         assert!(StoreLock::acquire_for_reading(&missing).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_opened_is_an_error_for_readers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Utf8Path::from_path(folder.path()).unwrap().to_owned());
+        std::fs::create_dir(store.directory().join(".lock")).unwrap();
+        let refused = StoreLock::acquire_for_reading(&store);
+        assert!(matches!(refused, Err(StoreError::Io { .. })), "{refused:?}");
     }
 }
