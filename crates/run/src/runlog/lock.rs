@@ -3,14 +3,15 @@
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::Utf8Path;
 
 use super::store::Store;
 use super::store_error::StoreError;
-use crate::disk::{Access, OpenFile, create_durable_directories, open_regular, open_to_append};
+use crate::disk::{
+    Access, LockWait, OpenFile, create_durable_directories, open_regular, open_to_append,
+};
 
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -67,19 +68,12 @@ impl StoreLock {
     }
 
     fn wait_for(file: LockFile, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        let fail = |error| StoreError::io("locked", path, error);
-        let start = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::Error(error)) => return Err(fail(error)),
-                Err(TryLockError::WouldBlock) if start.elapsed() >= wait => {
-                    return Err(StoreError::Busy {
-                        path: path.to_owned(),
-                        seconds: wait.as_secs(),
-                    });
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        let waited = LockWait { patience: wait, pause: PAUSE }.block(|| file.try_lock());
+        match waited {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::Error(error)) => Err(StoreError::io("locked", path, error)),
+            Err(TryLockError::WouldBlock) => {
+                Err(StoreError::Busy { path: path.to_owned(), seconds: wait.as_secs() })
             }
         }
     }
