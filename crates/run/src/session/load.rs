@@ -1,6 +1,6 @@
 //! Loads suites with their targets files and variables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::judge_criteria;
@@ -31,6 +31,7 @@ use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::known_secrets::{lookup, redact_names, secrets_of};
 use super::skill_revision::SkillRevisions;
 use super::spec::LoadOptions;
+use super::test_spans::TestSpans;
 
 /// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
 /// with diagnostics that block running.
@@ -284,10 +285,8 @@ impl LoadedSuite {
         keys: &[CaseKey],
         notify: &mut Notify<'_>,
     ) -> Result<(SuiteJob, Vec<String>), Box<SuiteRefusal>> {
-        let has_row = |at: usize| {
-            let id = self.job.suite.tests[at].id.as_str();
-            keys.iter().any(|key| key.test == id)
-        };
+        let with_row: HashSet<&str> = keys.iter().map(|key| key.test.as_str()).collect();
+        let has_row = |at: usize| with_row.contains(self.job.suite.tests[at].id.as_str());
         let blocking = self.check(has_row, notify);
         let variable = |name: &str| lookup(&self.variables, name);
         let scope = self.targets.as_ref().map(|targets| TargetScope {
@@ -306,14 +305,8 @@ impl LoadedSuite {
         is_selected: impl Fn(usize) -> bool,
         notify: &mut Notify<'_>,
     ) -> Vec<Diagnostic> {
-        let touches_selected = |one: &Diagnostic| {
-            let inside = self.job.suite.tests.iter().position(|test| {
-                test.span.source == one.span.source
-                    && test.span.start <= one.span.start
-                    && one.span.end <= test.span.end
-            });
-            inside.is_none_or(&is_selected)
-        };
+        let tests = TestSpans::new(self.job.suite.tests.iter().map(|test| test.span));
+        let touches_selected = |one: &Diagnostic| tests.test_at(one.span).is_none_or(&is_selected);
         let mut is_blocked = false;
         let mut shown = Vec::with_capacity(self.diagnostics.len());
         for one in &self.diagnostics {

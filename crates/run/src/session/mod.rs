@@ -57,6 +57,7 @@ mod spec;
 mod stored_rounds;
 mod stored_run;
 mod suite_text;
+mod test_spans;
 #[cfg(test)]
 mod tests;
 mod watch;
