@@ -27,6 +27,7 @@ use crate::target::{
     targets_of_agents,
 };
 
+use super::command_line::other_providers;
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::known_secrets::{lookup, redact_names, secrets_of};
 use super::skill_revision::SkillRevisions;
@@ -426,16 +427,9 @@ fn targets_of_direct(
     let (sources, out) = findings.parts_mut();
     let world = World { files: &files, ..options.world() };
     let targets = read_targets(world, sources, out, &file, root, Reach::Anywhere);
-    if let [first, others @ ..] = suite.answering.as_slice()
-        && !others.is_empty()
-    {
-        let all: Vec<String> = suite.answering.iter().map(|name| format!("-t {name}")).collect();
-        notify(Notice::Message(format!(
-            "`{}` has {} providers, and a run asks `{first}`; add `{}` to ask all",
-            options.shown(path),
-            suite.answering.len(),
-            all.join(" ")
-        )));
+    let subject = format!("`{}`", options.shown(path));
+    if let Some(text) = other_providers(&subject, &suite.answering) {
+        notify(Notice::Message(text));
     }
     targets
 }
