@@ -275,15 +275,15 @@ fn an_answer_is_taken_from_the_journal_until_its_case_is_finished() {
     }
     writer.write_row(row("a")).1.wait().unwrap();
     writer.finish(Completion::Interrupted).unwrap();
-    let mut interrupted = Interrupted::read(folder.place().results()).unwrap();
+    let interrupted = Interrupted::read(folder.place().results()).unwrap();
     assert_eq!(interrupted.header, Some(header()));
     let (a, b) = (row("a"), row("b"));
     assert!(interrupted.finished(&a.key(), &a.test_hash).is_some());
     assert!(interrupted.finished(&a.key(), "another").is_none());
     assert!(interrupted.answered(&a.key(), "h").is_none());
     assert!(interrupted.answered(&b.key(), "another").is_none());
-    let taken = interrupted.take_answered(&b.key(), "h").unwrap();
-    assert_eq!(taken.transcript, transcript);
+    let answered = interrupted.answered(&b.key(), "h").unwrap();
+    assert_eq!(answered.transcript, transcript);
     // A journal that was kept is gone on with, not begun again.
     let writer = folder.resume();
     writer.write_row(row("b")).1.wait().unwrap();
