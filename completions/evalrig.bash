@@ -1333,7 +1333,7 @@ _evalrig() {
             fi
             case "${prev}" in
                 --target)
-                    COMPREPLY=($(compgen -W "claude codex gemini python openai http" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "claude codex gemini copilot opencode pi python openai http" -- "${cur}"))
                     return 0
                     ;;
                 --example)

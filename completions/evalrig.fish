@@ -60,6 +60,9 @@ complete -c evalrig -n "__fish_evalrig_needs_command" -f -a "help" -d 'Print thi
 complete -c evalrig -n "__fish_evalrig_using_subcommand init" -l target -d 'Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is installed]' -r -f -a "claude\t'Claude Code'
 codex\t'Codex'
 gemini\t'Gemini CLI'
+copilot\t'GitHub Copilot CLI'
+opencode\t'opencode'
+pi\t'Pi'
 python\t'A Python program'
 openai\t'A model of a service that speaks the OpenAI API'
 http\t'An agent behind HTTP'"

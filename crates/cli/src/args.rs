@@ -278,6 +278,12 @@ pub enum InitAgent {
     Codex,
     /// Gemini CLI.
     Gemini,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// opencode.
+    Opencode,
+    /// Pi.
+    Pi,
     /// A Python program.
     Python,
     /// A model of a service that speaks the OpenAI API.
@@ -293,6 +299,9 @@ impl InitAgent {
             Self::Claude => "Claude Code as the target",
             Self::Codex => "Codex as the target",
             Self::Gemini => "Gemini CLI as the target",
+            Self::Copilot => "GitHub Copilot CLI as the target",
+            Self::Opencode => "opencode as the target",
+            Self::Pi => "Pi as the target",
             Self::Python => "a Python program as the target",
             Self::Openai => "a model as the target",
             Self::Http => "a service as the target",

@@ -45,9 +45,11 @@ impl ExportDirectory {
             before: BTreeMap::new(),
             written: BTreeMap::new(),
         };
-        let is_empty = Disk
-            .list(&opened.path, Reach::Anywhere)
-            .map_or(true, |list| list.entries.is_empty() && list.undecodable.is_empty());
+        let is_empty = match Disk.list(&opened.path, Reach::Anywhere) {
+            Ok(list) => list.entries.is_empty() && list.undecodable.is_empty(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+            Err(error) => return refused(format!("cannot read `{shown}`: {error}")),
+        };
         if !is_empty && !force {
             return refused(format!(
                 "`{shown}` is not empty; use `--force` to replace what an earlier export wrote"

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::digest::hex;
 use evalrig_core::export::OutFile;
 use evalrig_core::read::TRANSPILE_MANIFEST as MANIFEST;
 use evalrig_core::source::{Files, Reach};
@@ -180,8 +181,7 @@ impl Placement<'_> {
 
 /// The SHA-256 of a file, in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// Drafts of all files. Those that are not placed are removed again.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use house::rules::CrateRules;
 use house::{Sources, rules};
 
 fn sources() -> Sources {
@@ -11,29 +12,9 @@ fn sources() -> Sources {
 }
 
 #[test]
-fn rooms_form_no_cycle() {
-    rules::assert_none(&rules::cycles(&sources(), &[]));
-}
-
-#[test]
-fn type_names_are_unique() {
-    rules::assert_none(&rules::repeated_types(&sources(), &[]));
-}
-
-#[test]
-fn functions_are_short() {
-    rules::assert_none(&rules::long_functions(&sources(), &[]));
-}
-
-#[test]
-fn files_are_short() {
-    rules::assert_none(&rules::long_files(&sources(), &[]));
-}
-
-#[test]
-fn files_say_what_they_own() {
-    rules::assert_none(&rules::files_without_head(&sources()));
-    rules::assert_none(&rules::vague_files(&sources()));
+fn the_rules_of_every_crate_are_kept() {
+    let own = CrateRules::default();
+    rules::assert_none(&rules::check_crate(&sources(), &own));
 }
 
 /// What is written, where and for whom is decided in one place (spec 16.8).

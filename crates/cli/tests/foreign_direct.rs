@@ -186,5 +186,5 @@ fn a_configuration_that_is_code_is_not_run() {
 fn several_providers_are_named_with_the_options_that_ask_all() {
     let project = promptfoo(&PROMPTFOO.replace("[echo]", "[echo, 'openai:gpt-4o']"));
     let ran = project.run(&["promptfooconfig.yaml", "--no-record"]);
-    ran.says("has 2 providers, and a run asks `echo`; add `-t echo -t gpt-4o` to ask all");
+    ran.says("has 2 providers, and a run asks `echo`; add `-t echo -t gpt-4o` to `run` to ask all");
 }

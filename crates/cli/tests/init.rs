@@ -4,7 +4,16 @@ mod support;
 
 use support::{Project, Ran};
 
-const AGENTS: &[&str] = &["claude", "codex", "gemini", "python", "openai", "http"];
+/// Those that are programs, with their providers.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("claude", "claude-cli"),
+    ("codex", "codex-cli"),
+    ("gemini", "gemini-cli"),
+    ("copilot", "copilot-cli"),
+    ("opencode", "opencode"),
+    ("pi", "pi"),
+];
+const OTHER_AGENTS: &[&str] = &["python", "openai", "http"];
 
 /// Runs with nothing installed but what is in `bin`, and without keys.
 fn init(project: &Project, arguments: &[&str]) -> Ran {
@@ -26,7 +35,8 @@ fn paths(project: &Project) -> Vec<String> {
 
 #[test]
 fn every_agent_gets_a_clean_targets_file() {
-    for agent in AGENTS {
+    let programs = PROGRAMS.iter().map(|(program, _)| program);
+    for agent in programs.chain(OTHER_AGENTS) {
         let project = Project::empty();
         init(&project, &["--target", agent, "--ci", "github"]).exits(0);
         project.evalrig(&["validate", "--strict", "-v"]).exits(0).prints("all good: 2 files");
@@ -88,13 +98,14 @@ fn a_skill_with_evals_json_gets_a_targets_file_only() {
 #[cfg(unix)]
 #[test]
 fn the_agent_that_is_installed_is_chosen() {
-    for (program, provider) in [("codex", "provider: codex-cli"), ("gemini", "command: [gemini]")] {
+    for (program, provider) in PROGRAMS {
         let project = Project::empty();
         project.write(&format!("bin/{program}"), "");
         project.write("a.eval.yaml", "name: a\ntests: []\n");
         init(&project, &[]).exits(0);
         let targets = project.read(".evalrig/targets.yaml");
-        assert!(targets.contains(provider), "{targets}");
+        let lines = targets.matches(&format!("    provider: {provider}\n")).count();
+        assert_eq!(lines, 2, "target and judge: {targets}");
     }
     let project = Project::empty();
     project.write("a.eval.yaml", "name: a\ntests: []\n");
@@ -115,6 +126,16 @@ fn a_python_agent_answers_at_once() {
     project.evalrig(&["init", "--target", "python"]).exits(0);
     assert!(project.read(".evalrig/targets.yaml").contains("main.py]"));
     assert!(!project.has("agent.py"));
+}
+
+#[test]
+fn a_service_needs_no_program() {
+    let project = Project::empty();
+    let ran = init(&project, &["--target", "http"]);
+    ran.exits(0);
+    assert!(!ran.out.contains("is not installed"), "{}", ran.out);
+    let targets = project.read(".evalrig/targets.yaml");
+    assert!(targets.contains("    provider: http\n"), "{targets}");
 }
 
 #[test]

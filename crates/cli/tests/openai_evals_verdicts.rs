@@ -1,17 +1,16 @@
 //! The same answers have the same verdicts in evalrig as in OpenAI Evals, whose verdicts were recorded by
 //! `scripts/test-openai-evals`. Skipped without Node.js, which two of the classes need.
 #![cfg(unix)]
-#![allow(clippy::print_stdout)]
 
 mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use support::Project;
+use support::other_programs::{NODE, PYTHON, has_program};
 
 fn read(name: &str) -> Value {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openai_evals");
@@ -47,10 +46,7 @@ fn write_evals(project: &Project, cases: &[Value]) {
 
 #[test]
 fn converted_samples_judge_as_openai_evals_does() {
-    let mut node = Command::new("node");
-    node.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    if !node.status().is_ok_and(|status| status.success()) {
-        println!("skipped: node is missing");
+    if !has_program(NODE) {
         return;
     }
     let (cases, recorded) = (read("cases.json"), read("verdicts.json"));
@@ -87,10 +83,7 @@ fn write_export(project: &Project) {
 
 #[test]
 fn an_eval_of_the_api_is_graded_by_its_python_grader() {
-    let mut python = Command::new("python3");
-    python.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    if !python.status().is_ok_and(|status| status.success()) {
-        println!("skipped: python3 is missing");
+    if !has_program(PYTHON) {
         return;
     }
     let project = Project::empty();

@@ -2,7 +2,6 @@
 //! by `scripts/test-promptfoo`. Both answer with the prompt itself. Skipped without Node.js or Python,
 //! which the code in it needs.
 #![cfg(unix)]
-#![allow(clippy::print_stdout)]
 
 #[path = "foreign/fixture.rs"]
 mod fixture;
@@ -10,22 +9,15 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use fixture::{Fixture, fixtures};
 use serde_json::{Value, json};
 use support::Project;
-
-fn has_program(name: &str) -> bool {
-    let mut command = Command::new(name);
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
+use support::other_programs::{NODE, PYTHON, has_program};
 
 #[test]
 fn converted_assertions_judge_as_promptfoo_does() {
-    if !has_program("node") || !has_program("python3") {
-        println!("skipped: node or python3 is missing");
+    if !has_program(NODE) || !has_program(PYTHON) {
         return;
     }
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo");
@@ -97,8 +89,7 @@ fn outcomes(fixture: &Fixture) -> Vec<String> {
 
 #[test]
 fn configurations_have_as_many_results_as_in_promptfoo_with_the_same_verdicts() {
-    if !has_program("node") || !has_program("python3") {
-        println!("skipped: node or python3 is missing");
+    if !has_program(NODE) || !has_program(PYTHON) {
         return;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/promptfoo/fixtures.json");

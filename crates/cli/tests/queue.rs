@@ -290,7 +290,7 @@ fn a_worker_says_how_it_is_and_drains() {
     let coordinator = nats.start_run(&project, &[]);
     wait_until("the first call", || !project.lines("calls").is_empty());
     let metrics = http_get(&address, "/metrics");
-    assert!(metrics.contains("evalrig_worker_cases_running 1\n"), "{metrics}");
+    assert!(metrics.contains("evalrig_worker_chains_running 1\n"), "{metrics}");
     assert!(metrics.contains("evalrig_worker_leases_total 1\n"), "{metrics}");
     worker.running().signal("TERM");
     worker.wait_for("finishing running cases");

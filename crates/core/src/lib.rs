@@ -6,6 +6,7 @@ pub mod assertion;
 pub mod codes;
 pub mod compare;
 pub mod diagnostic;
+pub mod digest;
 pub mod evidence;
 pub mod export;
 pub mod import;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use evalrig_core::assertion::KINDS;
 use evalrig_core::import::FORMATS;
+use house::rules::CrateRules;
 use house::{Sources, rules};
 
 /// Rooms that may use only these rooms, so that they can be understood and reused alone.
@@ -33,43 +34,15 @@ const STD_EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("model/search_time.rs", "time", "how long searches may take, by the clock of the caller"),
 ];
 
-/// Violations that are still there. Entries are removed with their cause; none may be added.
-const PENDING: &[&str] = &[];
-
 fn sources() -> Sources {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     Sources::read(&src).expect("the sources")
 }
 
 #[test]
-fn rooms_form_no_cycle() {
-    rules::assert_none(&rules::cycles(&sources(), PENDING));
-}
-
-#[test]
-fn rooms_keep_their_promises() {
-    rules::assert_none(&rules::broken_promises(&sources(), PROMISES));
-}
-
-#[test]
-fn type_names_are_unique() {
-    rules::assert_none(&rules::repeated_types(&sources(), PENDING));
-}
-
-#[test]
-fn functions_are_short() {
-    rules::assert_none(&rules::long_functions(&sources(), PENDING));
-}
-
-#[test]
-fn files_are_short() {
-    rules::assert_none(&rules::long_files(&sources(), LONG_FILES));
-}
-
-#[test]
-fn files_say_what_they_own() {
-    rules::assert_none(&rules::files_without_head(&sources()));
-    rules::assert_none(&rules::vague_files(&sources()));
+fn the_rules_of_every_crate_are_kept() {
+    let own = CrateRules { promises: PROMISES, long_files: LONG_FILES, ..CrateRules::default() };
+    rules::assert_none(&rules::check_crate(&sources(), &own));
 }
 
 #[test]

@@ -175,6 +175,31 @@ pub fn vague_files(sources: &Sources) -> Vec<String> {
     vague.map(|file| file.path.clone()).collect()
 }
 
+/// What is special about a crate.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CrateRules<'a> {
+    /// Rooms that may use only these rooms.
+    pub promises: &'a [(&'a str, &'a [&'a str])],
+    /// Files over the limit, and why.
+    pub long_files: &'a [(&'a str, &'a str)],
+    /// Violations that are still there. Entries are removed with their cause; none may be added.
+    pub pending: &'a [&'a str],
+}
+
+/// Violations of the rules that hold for every crate: the arrows between rooms, names and sizes.
+pub fn check_crate(sources: &Sources, own: &CrateRules<'_>) -> Vec<String> {
+    [
+        cycles(sources, own.pending),
+        broken_promises(sources, own.promises),
+        repeated_types(sources, own.pending),
+        long_functions(sources, own.pending),
+        long_files(sources, own.long_files),
+        files_without_head(sources),
+        vague_files(sources),
+    ]
+    .concat()
+}
+
 /// # Panics
 /// When a rule was violated.
 #[track_caller]

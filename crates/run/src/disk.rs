@@ -16,6 +16,7 @@ mod free_space;
 mod guarded_directory;
 mod load_environment;
 mod load_files;
+mod lock_wait;
 #[cfg(unix)]
 mod long_path;
 #[cfg(unix)]
@@ -66,6 +67,7 @@ pub(crate) use guarded_directory::{GuardedDirectory, GuardedState};
 pub use load_environment::LoadEnvironment;
 pub use load_files::LoadFiles;
 pub(crate) use load_files::SeenPaths;
+pub(crate) use lock_wait::LockWait;
 pub(crate) use named_output::is_executable;
 pub use named_output::{
     NamedOutput, behind_links, is_plain_file, is_standard_output, open_to_append, write_named,

@@ -115,6 +115,25 @@ fn a_record_has_its_turns_and_history_and_messages() {
     assert_eq!(get(&server, "/records/gone").status, 404);
 }
 
+#[test]
+fn files_that_cannot_be_read_are_not_shown_as_missing() {
+    let repository = Repository::new();
+    repository.add_rows("support-1.jsonl", &[row("support", "a")]);
+    let store = repository.root().join(".co/evals");
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join("damaged.yaml"), "name: [").unwrap();
+    // As good as a file without permissions, which root could read.
+    fs::create_dir_all(repository.root().join(".evalrig/labels.jsonl")).unwrap();
+    let server = repository.serve();
+    for (path, reason) in
+        [("/runs/support-1/", "labels.jsonl"), ("/records/damaged", "damaged.yaml")]
+    {
+        let answer = get(&server, path);
+        assert_eq!(answer.status, 500, "{path}: {}", answer.body);
+        assert!(answer.body.contains(reason), "{path}: {}", answer.body);
+    }
+}
+
 /// The events of a stream, as they come.
 struct Events(BufReader<TcpStream>);
 

@@ -32,6 +32,7 @@ const OF_THE_RUN: &[&str] = &[
     "judge_criteria",
     "pass",
     "borderline",
+    "no_messages",
     "targets",
     "replicas",
     "lease",
@@ -57,7 +58,7 @@ pub struct QueueLogin {
 #[derive(Debug, Clone, Args)]
 pub struct Queueing {
     /// Let `evalrig worker` processes run the cases, through these NATS servers.
-    #[arg(long, value_name = "URL[,URL]", help_heading = QUEUE, conflicts_with_all = ["watch", "dry_run", "cache", "reuse_arm", "keep_workspaces"])]
+    #[arg(long, value_name = "URL[,URL]", help_heading = QUEUE, conflicts_with_all = ["watch", "dry_run", "cache", "reuse_arm", "keep_workspaces", "workers"])]
     pub queue: Option<String>,
     /// Return once every case is on the server; --attach follows the run.
     #[arg(long, requires = "queue", conflicts_with_all = ["attach", "resume", "rounds"], help_heading = QUEUE)]
@@ -204,6 +205,67 @@ fn lease(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What `--attach` takes from the command line: where the run is followed to, and what is said about it.
+    const OF_THE_FOLLOWER: &[&str] = &[
+        "queue",
+        "attach",
+        "queue_creds",
+        "queue_ca",
+        "insecure",
+        "output",
+        "force",
+        "list",
+        "no_record",
+        "record",
+        "store",
+        "keep_runs",
+        "baseline",
+        "baseline_runs",
+        "margin",
+        "measure",
+        "gate",
+        "allow_borderline",
+        "pass_trials",
+        "budget_usd",
+        "max_errors",
+        "fail_fast",
+        "view",
+        "no_open",
+        "root",
+        "env_file",
+        "no_env_file",
+        "allow_outside_root",
+        "profile",
+        // Restates a default.
+        "messages",
+    ];
+
+    #[test]
+    fn attach_uses_or_refuses_every_option_of_run() {
+        let run = crate::args::Run::augment_args(clap::Command::new("run"));
+        let conflicts = |option: &clap::Arg| -> Vec<String> {
+            let others = run.get_arg_conflicts_with(option).into_iter();
+            others.map(|other| other.get_id().to_string()).collect()
+        };
+        let of_run = || run.get_arguments();
+        let is_given = |id: &str| matches!(id, "attach" | "queue");
+        let given = of_run().filter(|option| is_given(option.get_id().as_str()));
+        let refused: Vec<String> = given.flat_map(conflicts).collect();
+        // Either option of two may name the other one.
+        let is_refused = |option: &clap::Arg| {
+            refused.iter().any(|one| option.get_id() == one)
+                || conflicts(option).iter().any(|other| is_given(other))
+        };
+        let ignored: Vec<&str> = of_run()
+            .filter(|option| !is_refused(option))
+            .map(|option| option.get_id().as_str())
+            .filter(|id| !OF_THE_FOLLOWER.contains(id))
+            // Needs `--rounds`, which is refused.
+            .filter(|id| *id != "futility")
+            .collect();
+        assert_eq!(ignored, [""; 0]);
+    }
 
     #[test]
     fn times_have_a_unit() {

@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::print_text;
 
-use agent::{STARTER, installed_agent, python_program};
+use agent::{Needs, STARTER, installed_agent, python_program};
 use skill::read_skill;
 
 const SUITE: &str = include_str!("../../templates/EVAL.yaml");
@@ -155,7 +155,7 @@ impl InitPlace {
         let has_written = |name: &str| written.iter().any(|file| file.path.ends_with(name));
         if self.has_targets {
             notes.push(format!("{TARGETS} exists already and was not changed"));
-        } else if let Some(missing) = agent.and_then(|agent| agent.needs().missing()) {
+        } else if let Some(missing) = agent.and_then(InitAgent::needs).and_then(Needs::missing) {
             notes.push(missing);
         }
         if !has_written(".gitignore") && !ignores_results(&self.root) {

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test file uses another part of this support")]
 
 pub mod nats;
+pub mod other_programs;
 
 use std::fs;
 use std::path::{Path, PathBuf};

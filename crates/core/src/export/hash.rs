@@ -17,6 +17,7 @@ use std::io::BufRead;
 use camino::Utf8Path;
 use sha2::{Digest, Sha256};
 
+use crate::digest::hex;
 use crate::model::{
     Block, Expected, JsonStyle, Map, Message, NamedAssertion, Number, Required, Test, Value,
 };
@@ -153,10 +154,6 @@ fn members(list: &[NamedAssertion]) -> Vec<Value> {
 /// The number in one spelling, whichever its author chose.
 fn by_value(number: &Number) -> Number {
     Number::parse(&number.value().to_string()).unwrap_or_else(|| number.clone())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest, Sha256};
 
+use crate::digest::hex;
 use crate::model::{
     ContainerSettings, Hook, HookCommand, KeepRule, Map, RepoOrigin, Value, Workspace,
     WorkspaceRepo,
@@ -13,7 +14,7 @@ use crate::model::{
 use crate::source::{Files, list_tree};
 
 use super::fields::filled;
-use super::hash::{file_digest, hex};
+use super::hash::file_digest;
 use super::rebase::Rebase;
 
 /// For `show --format json`: paths start at the repository root.

@@ -267,11 +267,6 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// Whether the author defined the type. Names of built-in types are always borrowed.
-    pub fn is_custom(&self) -> bool {
-        matches!(self.type_name, Cow::Owned(_))
-    }
-
     /// What it looks at.
     pub fn parts(&self) -> Vec<EvidencePart> {
         match &self.common.file {

@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 use sha2::{Digest, Sha256};
 
+use crate::digest::hex;
 use crate::source::{Files, Reach};
 use crate::syntax::{FILE_LIMIT, json_value};
 
@@ -31,10 +32,6 @@ pub(super) fn is_generated(files: &dyn Files, path: &Utf8Path) -> bool {
         let bytes = files.read(path, Reach::Anywhere, FILE_LIMIT);
         bytes.is_ok_and(|bytes| hex(&Sha256::digest(bytes)) == digest)
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

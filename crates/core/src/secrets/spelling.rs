@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use crate::digest::hex;
+
 use super::SHORTEST_VARIABLE;
 use super::part::is_word;
 
@@ -101,11 +103,8 @@ fn percent_encoded(value: &str) -> Vec<String> {
 /// Base64 and hexadecimal. The value may be within a longer text, where it begins at one of three
 /// alignments: only the characters that depend on it alone are sought.
 fn encoded(value: &str) -> Vec<String> {
-    let mut hex = String::with_capacity(2 * value.len());
-    for byte in value.bytes() {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    let mut all = vec![hex, STANDARD.encode(value), STANDARD_NO_PAD.encode(value)];
+    let mut all =
+        vec![hex(value.as_bytes()), STANDARD.encode(value), STANDARD_NO_PAD.encode(value)];
     all.push(URL_SAFE_NO_PAD.encode(value));
     for before in 0..3 {
         let mut bytes = vec![0; before];

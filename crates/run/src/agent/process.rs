@@ -1,6 +1,7 @@
 //! Programs: started in a process group of their own, written to and read at the same time. What a
 //! program started ends with it. Dropping the future of a running program kills its whole group.
 
+use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::process::{ExitStatus, Stdio};
@@ -287,8 +288,8 @@ struct Pipes<'s> {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// What is still to be written.
-    input: Vec<u8>,
+    /// What is still to be written; taken from the front, however large it is.
+    input: VecDeque<u8>,
     sink: &'s mut dyn OutputSink,
     chunk: Vec<u8>,
     tail: Tail,
@@ -296,7 +297,7 @@ struct Pipes<'s> {
 
 impl<'s> Pipes<'s> {
     fn of(child: &mut Child, spec: &ProcessSpec<'_>, sink: &'s mut dyn OutputSink) -> Self {
-        let input = spec.stdin.unwrap_or_default().to_owned();
+        let input = VecDeque::from(spec.stdin.unwrap_or_default().to_owned());
         Self {
             // Close the pipe at once if there is no input.
             stdin: child.stdin.take().filter(|_| !input.is_empty()),
@@ -318,7 +319,7 @@ impl<'s> Pipes<'s> {
                 return Ok(());
             }
             tokio::select! {
-                written = write(stdin, input), if has_input => {
+                written = write(stdin, input.as_slices().0), if has_input => {
                     input.drain(..written);
                     let is_over = input.is_empty() && !sink.converses();
                     if written == 0 || is_over {

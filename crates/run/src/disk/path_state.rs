@@ -6,6 +6,7 @@ use std::io;
 use std::time::SystemTime;
 
 use camino::Utf8Path;
+use evalrig_core::digest::hex;
 use evalrig_core::source::Reach;
 use sha2::{Digest, Sha256};
 
@@ -69,7 +70,7 @@ impl Fingerprint {
     /// Equal for equal fingerprints, and only for them.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Content(digest) => digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            Self::Content(digest) => hex(digest),
             Self::State(state) => format!("{state:?}"),
         }
     }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::digest::hex;
 use sha2::{Digest, Sha256};
 
 use super::Fingerprint;
@@ -48,7 +49,7 @@ pub(crate) fn tree_digest(
             digest.update(format!("{path}\0{content}\0"));
         }
     }
-    Some(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&digest.finalize()))
 }
 
 #[cfg(test)]

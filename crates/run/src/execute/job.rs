@@ -1,7 +1,7 @@
 //! The input of a run: suites, their cases and connected targets. It is complete before anything is
 //! called, so that a missing piece costs no money.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use crate::descriptor::DescriptorBudget;
 use crate::disk::{Confinement, SuiteFiles};
 use crate::results::{CaseKey, JudgeReply, Row};
 use crate::runlog::RunLogRecorder;
+use crate::sandbox::Sandbox;
 use crate::workspace::{JudgingFiles, Workspaces};
 
 use super::case_setup::TreeDigests;
@@ -73,6 +74,14 @@ pub(crate) struct WholePlan {
     pub(crate) other_tests: Vec<usize>,
 }
 
+/// Removes containers that killed runs have left, once before the first program is started. What only asks
+/// what a run would do leaves them.
+pub(crate) fn remove_stale_containers<'a>(jobs: impl Iterator<Item = &'a SuiteJob>) {
+    let sandboxes = jobs.flat_map(SuiteJob::sandboxes).map(|sandbox| (sandbox.name(), sandbox));
+    let each_once: BTreeMap<_, _> = sandboxes.collect();
+    each_once.values().for_each(|sandbox| sandbox.remove_stale());
+}
+
 impl SuiteJob {
     /// Without cases; `prepare` plans them.
     pub(crate) fn new(
@@ -122,6 +131,12 @@ impl SuiteJob {
         for target in self.connected.values() {
             secrets.absorb(target.login_secrets().clone());
         }
+    }
+
+    /// The sandboxes of its targets.
+    fn sandboxes(&self) -> impl Iterator<Item = &'static dyn Sandbox> {
+        let confined = self.connected.values().filter_map(|target| target.confinement());
+        confined.map(|confinement| confinement.sandbox)
     }
 
     /// Target and arm behind the name that a case uses.

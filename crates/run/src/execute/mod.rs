@@ -48,7 +48,9 @@ pub(crate) use case_setup::TreeDigests;
 pub(crate) use chain_runner::{ChainRunner, GivenChain, NoRow};
 pub(crate) use connected_target::{ConnectedTarget, UserHomeUse};
 pub use job::SuiteJob;
-pub(crate) use job::{Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan};
+pub(crate) use job::{
+    Job, RunOptions, SuiteRun, UngradedAnswer, WholePlan, remove_stale_containers,
+};
 pub(crate) use limit::{AnswerPayment, FailFast, Limit};
 #[cfg(feature = "queue")]
 pub(crate) use remote::{CaseIndex, CollectionEnd, RemoteExecution, RowIntake, execute_elsewhere};

@@ -248,7 +248,7 @@ pub(crate) async fn execute(
         run.shared.tell(Event::Warning(warning));
     }
     if let Some(reached) = run.shared.limit_with_rows() {
-        write_rest(&job, &run.shared, &queues, &reached.reason);
+        write_rest(&job, &run.shared, &queues, &reached.reason).await;
     }
     match run.finish().await {
         ExecutionEnd::Complete if is_settled => ExecutionEnd::Settled,
@@ -440,11 +440,18 @@ fn work_of<'a>(job: &'a Job, shared: &'a RunShared, cursor: ChainCursor) -> Case
 }
 
 /// Writes an errored row for each case that a limit prevented, so that the run is not a success.
-fn write_rest(job: &Job, shared: &RunShared, queues: &[(QueueKey, ChainQueue)], reason: &str) {
+async fn write_rest(
+    job: &Job,
+    shared: &RunShared,
+    queues: &[(QueueKey, ChainQueue)],
+    reason: &str,
+) {
     for (_, queue) in queues {
         let chains = std::mem::take(&mut *locked(queue));
         for mut cursor in chains {
             while cursor.done < job.suites[cursor.suite].job.chains[cursor.chain].len() {
+                // There may be more of them than fit into memory.
+                shared.wait_for_room().await;
                 let work = work_of(job, shared, cursor);
                 shared.done(work, work.row_without_run(reason).into());
                 cursor.done += 1;

@@ -1,17 +1,18 @@
 //! Containers of a suite: a test that asks for one gets one, and every image exists, before anything is called
 //! (spec 17.4).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use evalrig_core::model::ContainerSettings;
 
 use crate::execute::{ConnectedTarget, SuiteJob};
 
 use super::PrepareErrors;
+use super::affected_tests::AffectedTests;
 
 pub(super) fn check_containers(job: &SuiteJob, errors: &mut PrepareErrors) {
-    let mut outside: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut known = Vec::new();
+    let mut outside: BTreeMap<&str, AffectedTests<'_>> = BTreeMap::new();
+    let mut known = HashSet::new();
     for case in job.chains.iter().flatten() {
         let test = &job.suite.tests[case.test];
         let Some(connected) = job.connected.get(&case.target).filter(|one| !one.is_stored()) else {
@@ -24,10 +25,8 @@ pub(super) fn check_containers(job: &SuiteJob, errors: &mut PrepareErrors) {
         let workspace = arm.or(test.workspace.as_ref());
         let container = workspace.and_then(|workspace| workspace.container.as_ref());
         if container.is_some() && !is_container(connected) {
-            let tests = outside.entry(&connected.name).or_default();
-            if !tests.contains(&test.id.as_str()) {
-                tests.push(test.id.as_str());
-            }
+            let id = test.id.as_str();
+            outside.entry(&connected.name).or_insert_with(|| AffectedTests::new(id)).add(id);
             continue;
         }
         check_image(connected, container, &mut known, errors);
@@ -38,14 +37,9 @@ pub(super) fn check_containers(job: &SuiteJob, errors: &mut PrepareErrors) {
         }
     }
     for (target, tests) in outside {
-        let more = match tests.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         errors.add(format!(
-            "test `{}`{more} needs a container (`docker` of its workspace), and target `{target}` \
-             does not run in one; add `--sandbox podman` or `--sandbox docker`",
-            tests[0]
+            "test {tests} needs a container (`docker` of its workspace), and target `{target}` \
+             does not run in one; add `--sandbox podman` or `--sandbox docker`"
         ));
     }
 }
@@ -58,7 +52,7 @@ fn is_container(connected: &ConnectedTarget) -> bool {
 fn check_image(
     connected: &ConnectedTarget,
     workspace: Option<&ContainerSettings>,
-    known: &mut Vec<(String, Option<String>)>,
+    known: &mut HashSet<(String, Option<String>)>,
     errors: &mut PrepareErrors,
 ) {
     let Some(confinement) = connected.confinement().filter(|one| one.is_container()) else {
@@ -66,10 +60,9 @@ fn check_image(
     };
     let container = confinement.container_for(workspace);
     let key = (connected.name.clone(), container.image.clone());
-    if known.contains(&key) {
+    if !known.insert(key) {
         return;
     }
-    known.push(key);
     if let Err(reason) = confinement.sandbox.available(&container) {
         errors.add(format!("target `{}`: {reason}", connected.name));
     }

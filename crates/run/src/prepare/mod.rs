@@ -1,6 +1,7 @@
 //! Builds a job from a loaded suite and a targets file. Missing targets, judges and variables are
 //! found here, before anything is called.
 
+mod affected_tests;
 mod arm;
 mod arm_effect;
 mod container;

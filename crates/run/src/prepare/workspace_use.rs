@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use crate::execute::SuiteJob;
 
 use super::PrepareErrors;
+use super::affected_tests::AffectedTests;
 
 pub(super) fn check_workspaces(job: &SuiteJob, errors: &mut PrepareErrors) {
-    let mut without: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut without: BTreeMap<&str, AffectedTests<'_>> = BTreeMap::new();
     for case in job.chains.iter().flatten() {
         let test = &job.suite.tests[case.test];
         let Some(connected) = job.connected.get(&case.target).filter(|one| one.needs_workspace())
@@ -22,20 +23,13 @@ pub(super) fn check_workspaces(job: &SuiteJob, errors: &mut PrepareErrors) {
         if has_workspace || test.skip.is_some() {
             continue;
         }
-        let tests = without.entry(&connected.name).or_default();
-        if !tests.contains(&test.id.as_str()) {
-            tests.push(test.id.as_str());
-        }
+        let id = test.id.as_str();
+        without.entry(&connected.name).or_insert_with(|| AffectedTests::new(id)).add(id);
     }
     for (target, tests) in without {
-        let more = match tests.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         errors.add(format!(
-            "the command of target `{target}` uses `{{WORKSPACE}}`, and test `{}`{more} has no \
-             workspace; add `workspace: {{}}` to the suite",
-            tests[0]
+            "the command of target `{target}` uses `{{WORKSPACE}}`, and test {tests} has no \
+             workspace; add `workspace: {{}}` to the suite"
         ));
     }
 }

@@ -42,6 +42,7 @@ mod run_description;
 mod run_queue;
 mod status;
 mod taken_chain;
+mod trouble;
 mod waiting;
 mod worker;
 mod worker_run;

@@ -27,6 +27,7 @@ use super::names::{RunName, STATE_KEY, WORKER_KEYS, key_token};
 use super::publisher::WarningSink;
 use super::rate_store::KeyValueStores;
 use super::run_queue::{RunQueue, known_manifests, runs_bucket};
+use super::trouble::Trouble;
 use super::worker_run::{BundleLoader, ServingContext, WorkerRun};
 use super::worker_state::WorkerState;
 
@@ -74,6 +75,8 @@ pub(crate) struct QueueWorker {
     counts: Arc<WorkerState>,
     runs: Arc<ServedRuns>,
     say: Say,
+    /// Of taking cases.
+    trouble: Trouble,
 }
 
 /// The runs that are served now.
@@ -126,7 +129,17 @@ impl QueueWorker {
         };
         let counts = Arc::new(WorkerState::new(settings.slots));
         let sign_key = sign_key(&settings.name);
-        Ok(Self { link, listed, settings, sign_key, context, counts, runs: Arc::default(), say })
+        Ok(Self {
+            link,
+            listed,
+            settings,
+            sign_key,
+            context,
+            counts,
+            runs: Arc::default(),
+            say,
+            trouble: Trouble::default(),
+        })
     }
 
     /// Serves until it is asked to end, and what runs then has ended.
@@ -298,10 +311,16 @@ impl QueueWorker {
             None => consumer.fetch().max_messages(permits.len()).messages().await,
             Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
         };
-        let Ok(mut batch) = batch else {
-            tokio::time::sleep(AGAIN).await;
-            return false;
+        let mut batch = match batch {
+            Ok(batch) => batch,
+            Err(error) => {
+                let run = place.run.queue.name.as_str();
+                self.trouble.say(&self.say, format!("run {run}: cannot take cases: {error}"));
+                tokio::time::sleep(AGAIN).await;
+                return false;
+            }
         };
+        self.trouble.clear();
         let mut has_taken = false;
         while let Ok(Some(message)) = tokio::time::timeout(most, batch.next()).await {
             let Ok(message) = message else { break };
@@ -348,11 +367,17 @@ async fn find_runs(
 ) {
     let mut serving = JoinSet::new();
     let mut started: BTreeMap<RunName, tokio::task::AbortHandle> = BTreeMap::new();
+    let trouble = Trouble::default();
     loop {
-        let Ok(mut entries) = bucket.watch_with_history(">").await else {
-            tokio::time::sleep(AGAIN).await;
-            continue;
+        let mut entries = match bucket.watch_with_history(">").await {
+            Ok(entries) => entries,
+            Err(error) => {
+                trouble.say(&say, format!("cannot read the list of runs: {error}"));
+                tokio::time::sleep(AGAIN).await;
+                continue;
+            }
         };
+        trouble.clear();
         while let Some(Ok(entry)) = entries.next().await {
             while serving.try_join_next().is_some() {}
             let Ok(name) = RunName::parse(&entry.key) else { continue };
@@ -392,7 +417,7 @@ async fn serve_run(
     (runs, counts): (Arc<ServedRuns>, Arc<WorkerState>),
     say: Say,
 ) {
-    let mut told = None;
+    let trouble = Trouble::default();
     let (control, state) = loop {
         let full = full_disk_count();
         match open_run(&link, &name, &context).await {
@@ -406,10 +431,7 @@ async fn serve_run(
             }
             // A full disk, or a server that is away for a while.
             Err(error) => {
-                if told.as_ref() != Some(&error) {
-                    (say)(format!("run {} is not served: {error}", name.as_str()));
-                }
-                told = Some(error);
+                trouble.say(&say, format!("run {} is not served: {error}", name.as_str()));
                 if full_disk_count() > full {
                     counts.disk.note(Instant::now());
                 }

@@ -71,7 +71,7 @@ impl WorkerState {
         let full = u8::from(self.disk.is_full());
         for (name, kind, help, value) in [
             (
-                "evalrig_worker_cases_running",
+                "evalrig_worker_chains_running",
                 "gauge",
                 "Chains of cases that run now.",
                 self.running.load(Ordering::Relaxed).to_string(),

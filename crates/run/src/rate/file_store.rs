@@ -9,16 +9,16 @@ use evalrig_core::source::Reach;
 use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use crate::disk::{Access, OpenFile, create_directories, open_to_append, read_whole, user_cache};
+use crate::disk::{
+    Access, LockWait, OpenFile, create_directories, open_to_append, read_whole, user_cache,
+};
 
 use super::bucket::BucketState;
 use super::{BucketStore, BucketStores};
 
-/// Between two looks at a file that another process holds.
-const POLL_INTERVAL: Duration = Duration::from_millis(1);
-
-/// A process that holds the file longer is stopped.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A process that holds the file longer is probably suspended.
+const LOCK_WAIT: LockWait =
+    LockWait { patience: Duration::from_secs(60), pause: Duration::from_millis(1) };
 
 const LARGEST: u64 = 64 * 1024;
 
@@ -56,21 +56,10 @@ impl FileStore {
         let path = &self.path;
         let file = open_to_append(path.as_path(), Access::Private)
             .map_err(|error| format!("cannot open `{path}`: {error}"))?;
-        let mut waited = Duration::ZERO;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if waited < PATIENCE => {
-                    tokio::time::sleep(POLL_INTERVAL).await;
-                    waited += POLL_INTERVAL;
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(format!("another process holds `{path}`"));
-                }
-                Err(TryLockError::Error(error)) => {
-                    return Err(format!("cannot lock `{path}`: {error}"));
-                }
-            }
+        match LOCK_WAIT.wait(|| file.try_lock()).await {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(format!("another process holds `{path}`")),
+            Err(TryLockError::Error(error)) => Err(format!("cannot lock `{path}`: {error}")),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use evalrig_core::digest::hex;
 use evalrig_core::model::Outcome;
 use sha2::{Digest, Sha256};
 
@@ -264,11 +265,7 @@ fn fingerprint(finding: &CaseFinding, check: Option<&CheckFinding>, message: &st
         digest.update(part.as_bytes());
         digest.update([0]);
     }
-    let mut out = String::new();
-    for byte in &digest.finalize()[..16] {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
+    hex(&digest.finalize()[..16])
 }
 
 fn location(place: &SourceLine) -> SarifLocation {

@@ -3,17 +3,18 @@
 
 use std::fs::TryLockError;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::WriteError;
 use super::results_paths::write_path;
-use crate::disk::{Access, OpenFile, open_to_append};
+use crate::disk::{Access, LockWait, OpenFile, open_to_append};
 
 /// How long a lock is waited for. A program that a killed run was about to start holds the files
 /// of that run until it has begun.
-const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_WAIT: LockWait =
+    LockWait { patience: Duration::from_secs(1), pause: Duration::from_millis(10) };
 
 /// What lines are written to.
 pub(super) trait Medium: std::fmt::Debug + Send {
@@ -217,14 +218,7 @@ impl<M: Medium> AppendFile<M> {
 
 /// Tries to take the lock. Whether another process keeps it.
 fn is_busy(file: &OpenFile) -> bool {
-    let begun = Instant::now();
-    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-        if begun.elapsed() > LOCK_PATIENCE {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    false
+    matches!(LOCK_WAIT.block(|| file.try_lock()), Err(TryLockError::WouldBlock))
 }
 
 #[cfg(test)]

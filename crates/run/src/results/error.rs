@@ -90,6 +90,10 @@ impl ReadError {
         Self::Io { path: path.to_owned(), source }
     }
 
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// With the path as it is shown.
     pub(crate) fn renamed(mut self, shown: &Utf8Path) -> Self {
         let (Self::Io { path, .. } | Self::Table { path, .. } | Self::Corrupt { path, .. }) =

@@ -6,7 +6,7 @@ use evalrig_core::source::{Sources, Span};
 use evalrig_core::syntax::{Node, parse_csv};
 
 use super::answer_hash::hash_of_answer;
-use super::labels::{AnswerLabel, AnswerMark, UNKNOWN_AUTHOR};
+use super::labels::{AnswerLabel, AnswerMark, LabelFault, UNKNOWN_AUTHOR};
 
 /// Columns, each with its other names. Those of the first four are needed.
 const SUITE: &[&str] = &["suite", "dataset"];
@@ -68,8 +68,26 @@ fn read_row(row: Node<'_>) -> Result<AnswerLabel, RowFault> {
         when: optional(WHEN).unwrap_or_default(),
     };
     match label.fault_but_time() {
-        Some(fault) => Err((None, fault.to_owned())),
+        Some(fault) => Err(column_fault(row, fault)),
         None => Ok(label),
+    }
+}
+
+/// Under the name that the column has in this table.
+fn column_fault(row: Node<'_>, fault: LabelFault) -> RowFault {
+    let names = match fault {
+        LabelFault::Suite => SUITE,
+        LabelFault::Test => TEST,
+        LabelFault::AnswerHash => ANSWER,
+        LabelFault::Note => NOTE,
+        LabelFault::Who => WHO,
+        LabelFault::Assertion => ASSERTION,
+        LabelFault::Item => ITEM,
+        LabelFault::When => WHEN,
+    };
+    match found(row, names) {
+        Some((at, (_, span))) => (Some(span), fault.message(names[at])),
+        None => (None, fault.message(names[0])),
     }
 }
 
@@ -131,5 +149,22 @@ mod tests {
         assert_eq!((line, message.as_str()), (2, "`answerHash` is not 16 hexadecimal digits"));
         assert!(read("").is_err());
         assert_eq!(read(head), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_named_by_its_column() {
+        let long = "x".repeat(5000);
+        for (head, row, column) in [
+            ("suite,test,answer,label", format!("{long},a,x,right"), "suite"),
+            ("dataset,test,answer,label", format!("{long},a,x,right"), "dataset"),
+            ("suite,test_id,answer,label", format!("s,{long},x,right"), "test_id"),
+            ("suite,test,answer,label,who", format!("s,a,x,right,{long}"), "who"),
+        ] {
+            let (line, message) = read(&format!("{head}\n{row}\n")).unwrap_err();
+            assert_eq!((line, message), (2, format!("`{column}` is empty or too long")));
+        }
+        let (_, message) =
+            read(&format!("suite,test,answer,label,item\ns,a,x,right,{long}\n")).unwrap_err();
+        assert_eq!(message, "`item` is too long");
     }
 }

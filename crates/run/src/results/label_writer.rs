@@ -26,7 +26,8 @@ pub fn append_label(
     let path = Labels::path(root);
     let fail = |error| WriteError::io(&path, error);
     if let Some(fault) = label.fault() {
-        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, fault)));
+        let message = fault.message(fault.stored_key());
+        return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, message)));
     }
     let folder = create_own_directory(root, FOLDER).map_err(fail)?;
     let mut file = open_when_free(&folder.join(FILE))?;

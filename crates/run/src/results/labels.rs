@@ -129,33 +129,70 @@ impl<'l> From<&'l AnswerLabel> for LabelLine<'l> {
     }
 }
 
+/// The part of a label because of which it cannot be kept. Its reader knows the key that the author wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelFault {
+    Suite,
+    Test,
+    AnswerHash,
+    Note,
+    Who,
+    Assertion,
+    Item,
+    When,
+}
+
+impl LabelFault {
+    /// As lines of the labels file name the part.
+    pub fn stored_key(self) -> &'static str {
+        match self {
+            Self::Suite => "dataset",
+            Self::Test => "evalId",
+            Self::AnswerHash => "answerHash",
+            Self::Note => "note",
+            Self::Who => "by",
+            Self::Assertion => "assertion",
+            Self::Item => "item",
+            Self::When => "at",
+        }
+    }
+
+    /// A message about the part under its key.
+    pub fn message(self, key: &str) -> String {
+        let reason = match self {
+            Self::Suite | Self::Test | Self::Who => "is empty or too long",
+            Self::AnswerHash => "is not 16 hexadecimal digits",
+            Self::Note | Self::Assertion | Self::Item => "is too long",
+            Self::When => "is not a time",
+        };
+        format!("`{key}` {reason}")
+    }
+}
+
 impl AnswerLabel {
     /// Why the label cannot be kept.
-    pub fn fault(&self) -> Option<&'static str> {
+    pub fn fault(&self) -> Option<LabelFault> {
         let is_timeless = || unix_milliseconds(&self.when).is_none();
-        self.fault_but_time().or_else(|| is_timeless().then_some("`at` is not a time"))
+        self.fault_but_time().or_else(|| is_timeless().then_some(LabelFault::When))
     }
 
     /// As [`Self::fault`]; tables need not say when.
-    pub(super) fn fault_but_time(&self) -> Option<&'static str> {
+    pub(super) fn fault_but_time(&self) -> Option<LabelFault> {
+        let is_name = |text: &str| (1..=NAME_LIMIT).contains(&text.len());
         let is_long =
             |text: &Option<String>| text.as_ref().is_some_and(|one| one.len() > NAME_LIMIT);
         let is_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-        if self.suite.is_empty() || self.suite.len() > NAME_LIMIT {
-            Some("`dataset` is empty or too long")
-        } else if self.test.is_empty() || self.test.len() > NAME_LIMIT {
-            Some("`evalId` is empty or too long")
-        } else if self.answer_hash.len() != HASH || !self.answer_hash.chars().all(is_hex) {
-            Some("`answerHash` is not 16 hexadecimal digits")
-        } else if self.note.len() > NOTE_LIMIT {
-            Some("`note` is too long")
-        } else if self.who.is_empty() || self.who.len() > NAME_LIMIT {
-            Some("`by` is empty or too long")
-        } else if is_long(&self.assertion) || is_long(&self.item) {
-            Some("`assertion` or `item` is too long")
-        } else {
-            None
-        }
+        let is_hash = self.answer_hash.len() == HASH && self.answer_hash.chars().all(is_hex);
+        let faults = [
+            (!is_name(&self.suite), LabelFault::Suite),
+            (!is_name(&self.test), LabelFault::Test),
+            (!is_hash, LabelFault::AnswerHash),
+            (self.note.len() > NOTE_LIMIT, LabelFault::Note),
+            (!is_name(&self.who), LabelFault::Who),
+            (is_long(&self.assertion), LabelFault::Assertion),
+            (is_long(&self.item), LabelFault::Item),
+        ];
+        faults.into_iter().find_map(|(is_fault, fault)| is_fault.then_some(fault))
     }
 
     /// The line, with its line break and without secrets.
@@ -290,7 +327,7 @@ fn parse_line(line: &[u8]) -> Result<AnswerLabel, String> {
         format!("not a label: {} (column {})", &text[..end], error.column())
     })?;
     match label.fault() {
-        Some(fault) => Err(format!("not a label: {fault}")),
+        Some(fault) => Err(format!("not a label: {}", fault.message(fault.stored_key()))),
         None => Ok(label),
     }
 }

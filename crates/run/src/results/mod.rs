@@ -56,7 +56,7 @@ pub use journal::JournaledAnswer;
 pub(crate) use journal::{answer_line, read_answer};
 pub use judge_reply::JudgeReply;
 pub use label_writer::append_label;
-pub use labels::{AnswerLabel, AnswerMark, Labels, UNKNOWN_AUTHOR};
+pub use labels::{AnswerLabel, AnswerMark, LabelFault, Labels, UNKNOWN_AUTHOR};
 pub use overview::{ResultsOverview, run_of_file};
 pub use planned_suite::{CaseGroup, PlannedSuite, TrialNumbers, fingerprint};
 pub(crate) use planned_suite::{add_case, plan_name};
@@ -79,6 +79,7 @@ pub(crate) use run_header::INCOMPLETE;
 pub use run_header::{Completion, PlanOptions, RunEnd, RunHeader};
 pub use run_settings::RunSettings;
 pub use schema::results_schema;
+pub(crate) use stored_runs::named_entries;
 pub use stored_runs::{StoredRun, header_of_file, is_results_file, stored_runs};
 pub use summary::{
     CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,

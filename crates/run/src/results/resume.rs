@@ -106,12 +106,6 @@ impl Interrupted {
         (answered.test_hash == test_hash).then_some(answered)
     }
 
-    /// Takes the answer out, for it may be large.
-    pub fn take_answered(&mut self, key: &CaseKey, test_hash: &str) -> Option<JournaledAnswer> {
-        self.answered(key, test_hash)?;
-        self.answers.remove(key)
-    }
-
     /// Every case with a row, finished or not.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = (&CaseKey, &Finished)> {
         self.rows.iter()

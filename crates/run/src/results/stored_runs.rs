@@ -38,11 +38,27 @@ struct KnownFile {
     changed: SystemTime,
 }
 
+/// The entries of a folder whose names are UTF-8, as those of results are.
+pub(crate) fn named_entries(folder: &Utf8Path) -> io::Result<Vec<Utf8DirEntry>> {
+    let mut entries = Vec::new();
+    for entry in folder.read_dir_utf8()? {
+        match entry {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+            entry => entries.push(entry?),
+        }
+    }
+    Ok(entries)
+}
+
 /// All runs in a folder, the one that was active last first.
 pub fn stored_runs(folder: &Utf8Path) -> io::Result<Vec<StoredRun>> {
     let mut files = Vec::new();
-    for entry in folder.read_dir_utf8()? {
-        files.extend(known_file(&entry?)?);
+    for entry in named_entries(folder)? {
+        match known_file(&entry) {
+            // Removed since it was listed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            file => files.extend(file?),
+        }
     }
     let mut groups: Vec<Vec<KnownFile>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();

@@ -2,14 +2,16 @@
 //! releases it when the process ends.
 
 use std::fs::{File, TryLockError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io::ErrorKind;
+use std::time::Duration;
 
 use camino::Utf8Path;
 
 use super::store::Store;
 use super::store_error::StoreError;
-use crate::disk::{Access, OpenFile, create_durable_directories, open_regular, open_to_append};
+use crate::disk::{
+    Access, LockWait, OpenFile, create_durable_directories, open_regular, open_to_append,
+};
 
 /// How long to wait for other writers (spec 13.6).
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -48,7 +50,8 @@ impl StoreLock {
         let path = store.directory().join(".lock");
         match open_regular(&path, store.reach()) {
             Ok(file) => Self::wait_for(LockFile::Reader(file), &path, LONGEST_WAIT).map(Some),
-            Err(_) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("locked", &path, error)),
         }
     }
 
@@ -65,19 +68,12 @@ impl StoreLock {
     }
 
     fn wait_for(file: LockFile, path: &Utf8Path, wait: Duration) -> Result<Self, StoreError> {
-        let fail = |error| StoreError::io("locked", path, error);
-        let start = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::Error(error)) => return Err(fail(error)),
-                Err(TryLockError::WouldBlock) if start.elapsed() >= wait => {
-                    return Err(StoreError::Busy {
-                        path: path.to_owned(),
-                        seconds: wait.as_secs(),
-                    });
-                }
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        let waited = LockWait { patience: wait, pause: PAUSE }.block(|| file.try_lock());
+        match waited {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::Error(error)) => Err(StoreError::io("locked", path, error)),
+            Err(TryLockError::WouldBlock) => {
+                Err(StoreError::Busy { path: path.to_owned(), seconds: wait.as_secs() })
             }
         }
     }
@@ -99,5 +95,14 @@ mod tests {
         assert!(StoreLock::acquire_for_reading(&store).unwrap().is_some());
         let missing = Store::open(store.directory().join("c"));
         assert!(StoreLock::acquire_for_reading(&missing).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_opened_is_an_error_for_readers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Utf8Path::from_path(folder.path()).unwrap().to_owned());
+        std::fs::create_dir(store.directory().join(".lock")).unwrap();
+        let refused = StoreLock::acquire_for_reading(&store);
+        assert!(matches!(refused, Err(StoreError::Io { .. })), "{refused:?}");
     }
 }

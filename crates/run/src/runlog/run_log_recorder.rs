@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::SystemTime;
 
@@ -15,6 +15,7 @@ use evalrig_core::secrets::Secrets;
 use evalrig_core::source::Files;
 use tokio::sync::oneshot;
 
+use crate::lock::locked;
 use crate::results::{RecordPlace, Row, RowError};
 
 use super::case::CaseRun;
@@ -129,14 +130,14 @@ impl RunLogRecorder {
             },
         };
         // If the thread has ended, the reply channel is closed, which `note` reports.
-        let _ = lock_ignoring_poison(&self.requests).send(request);
+        let _ = locked(&self.requests).send(request);
         PendingRecord { root: root.to_owned(), reply: replied }
     }
 
     /// Returns each warning once, such as files that were renamed. Cases often fail for the same
     /// reason, so only the first is shown.
     pub fn take_warnings(&self) -> Vec<String> {
-        let log_warnings = std::mem::take(&mut *lock_ignoring_poison(&self.log_warnings));
+        let log_warnings = std::mem::take(&mut *locked(&self.log_warnings));
         let mut warnings = log_warnings.warnings;
         if let Some(reason) = log_warnings.reason {
             let cases = match log_warnings.lost {
@@ -219,7 +220,7 @@ impl LogWriter {
     }
 
     fn send_reply(&self, request: LogRequest, result: Result<Recorded, StoreError>) {
-        lock_ignoring_poison(&self.log_warnings).note_result(&result);
+        locked(&self.log_warnings).note_result(&result);
         // The receiver is gone if the case was cancelled.
         let _ = request.reply.send(result);
     }
@@ -257,8 +258,4 @@ fn prune_recorded(store: &Store, runs: usize, results: &mut [Result<Recorded, St
 fn record_place(root: &Utf8Path, recorded: &Recorded) -> RecordPlace {
     let file = recorded.file.strip_prefix(root).unwrap_or(&recorded.file);
     RecordPlace { file: file.as_str().replace('\\', "/"), run: recorded.run }
-}
-
-fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -77,7 +77,6 @@ impl ContainerProgram<'_> {
             }
             Err(error) => return Err(format!("sandbox `{name}` does not work here: {error}")),
         }
-        self.remove_stale();
         Ok(())
     }
 
@@ -151,7 +150,7 @@ impl ContainerProgram<'_> {
     }
 
     /// Removes containers of runs that were killed.
-    fn remove_stale(&self) {
+    pub(super) fn remove_stale(&self) {
         let format = format!("{{{{.ID}}}} {{{{.Label \"{OWNER}\"}}}}");
         let words = ["ps", "--all", "--filter", &format!("label={OWNER}"), "--format", &format];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -343,7 +342,14 @@ mod tests {
         let reused = format!("{}-1", std::process::id());
         let listed = format!("aaa {own}\nbbb 2000000000-55\nccc {reused}\nddd odd\neee 7-0");
         let stand_in = StandIn::new(&format!("case $1 in ps) printf '{listed}\n';; esac"));
-        stand_in.container(UserMapping::SameIds).available(&settings(Some("x"))).unwrap();
+        let container = stand_in.container(UserMapping::SameIds);
+        container.available(&settings(Some("x"))).unwrap();
+        assert_eq!(
+            stand_in.calls(),
+            ["image inspect --format {{.Id}} x"],
+            "asking removes nothing"
+        );
+        container.remove_stale();
         let calls = stand_in.calls();
         assert_eq!(calls[2..], ["rm --force bbb", "rm --force ccc"]);
     }

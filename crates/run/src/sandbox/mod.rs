@@ -115,6 +115,9 @@ pub trait Sandbox: fmt::Debug + Send + Sync {
     /// Whether it works here, to be asked before anything is called. Takes up to some seconds.
     fn available(&self, container: &ContainerSettings) -> Result<(), String>;
 
+    /// Removes what runs that were killed have left, before the first program is started.
+    fn remove_stale(&self) {}
+
     /// What to start instead.
     fn wrap(&self, start: ProgramStart, view: &SandboxView) -> Result<SandboxedProgram, String>;
 }

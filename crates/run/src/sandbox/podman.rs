@@ -40,6 +40,10 @@ impl Sandbox for Podman {
         self.container().available(container)
     }
 
+    fn remove_stale(&self) {
+        self.container().remove_stale();
+    }
+
     fn wrap(&self, start: ProgramStart, view: &SandboxView) -> Result<SandboxedProgram, String> {
         self.container().wrap(start, view)
     }

@@ -1,11 +1,15 @@
 //! Answers to requests, with the headers that every answer has.
 
+use std::fmt::Display;
+
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use evalrig_core::secrets::Secrets;
 use sha2::{Digest, Sha256};
 
 use super::markup::Markup;
+use crate::text::paragraph;
 
 /// What every answer says: keep nothing, guess nothing, show it in no frame, send no referrer.
 const HEADERS: &[(&str, &str)] = &[
@@ -47,6 +51,12 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Answer {
 
 pub(super) fn not_found(text: &str) -> Answer {
     plain(StatusCode::NOT_FOUND, text)
+}
+
+/// Files are there and cannot be read or written.
+pub(super) fn failed(secrets: &Secrets, error: &dyn Display) -> Answer {
+    let text = secrets.redact(&error.to_string());
+    plain(StatusCode::INTERNAL_SERVER_ERROR, &paragraph(&text))
 }
 
 /// Leads to another address of this server.

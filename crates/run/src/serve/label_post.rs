@@ -6,8 +6,8 @@ use serde::Deserialize;
 use std::time::SystemTime;
 
 use super::ServedRepository;
-use super::answer::{Answer, answer, plain};
-use crate::results::{AnswerLabel, AnswerMark, append_label, rfc3339};
+use super::answer::{Answer, answer, failed, plain};
+use crate::results::{AnswerLabel, AnswerMark, LabelFault, append_label, rfc3339};
 
 /// What a page sends. Name and time are the server's.
 #[derive(Deserialize)]
@@ -19,6 +19,15 @@ struct SentLabel {
     label: Option<AnswerMark>,
     #[serde(default)]
     note: Option<String>,
+}
+
+/// As a page names the part of a label.
+fn sent_key(fault: LabelFault) -> &'static str {
+    match fault {
+        LabelFault::Suite => "suite",
+        LabelFault::Test => "test",
+        other => other.stored_key(),
+    }
 }
 
 pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[u8]) -> Answer {
@@ -42,16 +51,13 @@ pub(super) fn add_label(served: &ServedRepository, headers: &HeaderMap, body: &[
         when: rfc3339(SystemTime::now()),
     };
     if let Some(fault) = label.fault() {
-        return plain(StatusCode::BAD_REQUEST, fault);
+        return plain(StatusCode::BAD_REQUEST, &fault.message(sent_key(fault)));
     }
     match append_label(&served.root, &label, &served.secrets) {
         Ok(()) => {
             let stored = serde_json::to_string(&label).unwrap_or_default();
             answer(StatusCode::OK, "application/json", served.secrets.redact(&stored))
         }
-        Err(error) => {
-            let text = served.secrets.redact(&error.to_string());
-            plain(StatusCode::INTERNAL_SERVER_ERROR, &crate::text::paragraph(&text))
-        }
+        Err(error) => failed(&served.secrets, &error),
     }
 }

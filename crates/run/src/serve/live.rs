@@ -12,12 +12,12 @@ use axum::http::StatusCode;
 use futures_util::stream;
 
 use super::ServedRepository;
-use super::answer::{Answer, answer, not_found, plain};
+use super::answer::{Answer, answer, failed, not_found, plain};
 use super::run_index::ListedRun;
 use crate::report::html::{LiveSummary, case_json, workers_json};
 use crate::report::{ReportedRun, SuiteText};
 use crate::results::{
-    FollowedFile, FollowedLine, WorkerLines, is_being_written, read_worker_notes,
+    FollowedFile, FollowedLine, ReadError, WorkerLines, is_being_written, read_worker_notes,
 };
 use crate::session::ServedRun;
 
@@ -70,6 +70,8 @@ struct LiveRun {
     quiet: u32,
     is_announced: bool,
     is_over: bool,
+    /// What was new before the stream began.
+    first: String,
     _place: StreamPlace,
 }
 
@@ -81,7 +83,12 @@ pub(super) fn events(served: Arc<ServedRepository>, id: &str) -> Answer {
     let Some(place) = StreamPlace::take() else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "Too many pages are open.");
     };
-    let live = LiveRun::new(served, found, place);
+    let mut live = LiveRun::new(served, found, place);
+    // Only an answer that has not begun can be refused.
+    match live.look() {
+        Ok(first) => live.first = first,
+        Err(error) => return failed(&live.served.secrets, &error),
+    }
     let chunks = stream::unfold(Some(live), next_chunk);
     answer(StatusCode::OK, "text/event-stream", Body::from_stream(chunks))
 }
@@ -103,13 +110,14 @@ impl LiveRun {
             quiet: 0,
             is_announced: false,
             is_over: false,
+            first: String::new(),
             _place: place,
         }
     }
 
     /// Whatever is new; empty if nothing is.
-    fn look(&mut self) -> String {
-        let mut out = String::new();
+    fn look(&mut self) -> Result<String, ReadError> {
+        let mut out = std::mem::take(&mut self.first);
         if !self.is_announced {
             self.is_announced = true;
             self.announce(&mut out);
@@ -122,7 +130,7 @@ impl LiveRun {
         let is_written = self.files.iter().any(|file| is_being_written(file.path()));
         let mut has_rows = false;
         for file in &mut self.files {
-            for line in file.read_added().unwrap_or_default() {
+            for line in added_lines(file)? {
                 if let FollowedLine::Row(row) = line {
                     push_event(&mut out, "row", &case_json(&row, &self.text));
                     self.summary.add(&row);
@@ -144,7 +152,7 @@ impl LiveRun {
                 Err(_) => push_event(&mut out, "end", "{}"),
             }
         }
-        out
+        Ok(out)
     }
 
     fn announce(&mut self, out: &mut String) {
@@ -178,6 +186,14 @@ impl LiveRun {
     }
 }
 
+/// A file may be listed before it is written.
+fn added_lines(file: &mut FollowedFile) -> Result<Vec<FollowedLine>, ReadError> {
+    match file.read_added() {
+        Err(error) if error.is_not_found() => Ok(Vec::new()),
+        read => read,
+    }
+}
+
 /// Waits until there is something to send. The first chunk comes at once.
 async fn next_chunk(
     live: Option<LiveRun>,
@@ -191,6 +207,11 @@ async fn next_chunk(
         });
         let (kept, found) = looked.await.ok()?;
         live = kept;
+        let found = match found {
+            Ok(found) => found,
+            // The page asks again, and is told the reason then.
+            Err(error) => return Some((Err(std::io::Error::other(error.to_string())), None)),
+        };
         if !found.is_empty() {
             let next = (!live.is_over).then_some(live);
             return Some((Ok(found), next));

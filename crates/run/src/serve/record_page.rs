@@ -3,11 +3,11 @@
 use evalrig_core::model::{JsonStyle, Value};
 
 use super::ServedRepository;
-use super::answer::{Answer, not_found, scriptless};
+use super::answer::{Answer, failed, not_found, scriptless};
 use super::markup::{Markup, document, encoded};
 use super::overview_page::{STYLE, add_history, verdict_words};
 use crate::report::html::page_style;
-use crate::runlog::{HistoryEntry, Record, RunFile, Store, Turn};
+use crate::runlog::{HistoryEntry, Record, RunFile, Store, StoreError, Turn};
 use crate::text::numbers;
 
 /// Older entries of a turn are counted.
@@ -16,21 +16,41 @@ const MOST_MESSAGES: usize = 500;
 
 /// `run` is the number of a run whose messages are shown too.
 pub(super) fn record_page(served: &ServedRepository, name: &str, run: Option<u64>) -> Answer {
-    let store = Store::of_root(&served.root);
-    // Looked up, so that an address cannot name a file.
-    let known = store.names().unwrap_or_default().iter().any(|known| known == name);
-    let record = if known { store.read(name).ok() } else { None };
-    let Some(record) = record else {
-        return not_found("There is no such record.");
+    let stored = match StoredRecord::read(&Store::of_root(&served.root), name, run) {
+        Ok(Some(stored)) => stored,
+        Ok(None) => return not_found("There is no such record."),
+        Err(error) => return failed(&served.secrets, &error),
     };
-    let runs = store.run_numbers(name).unwrap_or_default();
-    let shown = run.filter(|run| runs.contains(run));
-    let shown = shown.and_then(|run| Some((run, store.run_file(name, run).ok()?)));
-    let page = RecordPage { served, record: &record, runs: &runs };
-    let body = page.body(shown.as_ref());
+    let page = RecordPage { served, record: &stored.record, runs: &stored.runs };
+    let body = page.body(stored.shown.as_ref());
     let style = page_style();
     let styles = [style.as_str(), STYLE];
     scriptless(document(&format!("{name} – evalrig"), &styles, &body), &styles)
+}
+
+/// What the page shows, as it is on disk.
+struct StoredRecord {
+    record: Record,
+    /// Runs with a file.
+    runs: Vec<u64>,
+    shown: Option<(u64, RunFile)>,
+}
+
+impl StoredRecord {
+    /// `None` if there is no such record.
+    fn read(store: &Store, name: &str, run: Option<u64>) -> Result<Option<Self>, StoreError> {
+        // Looked up, so that an address cannot name a file.
+        if !store.names()?.iter().any(|known| known == name) {
+            return Ok(None);
+        }
+        let record = store.read(name)?;
+        let runs = store.run_numbers(name)?;
+        let shown = match run.filter(|run| runs.contains(run)) {
+            Some(run) => Some((run, store.run_file(name, run)?)),
+            None => None,
+        };
+        Ok(Some(Self { record, runs, shown }))
+    }
 }
 
 struct RecordPage<'a> {

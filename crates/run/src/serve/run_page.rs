@@ -1,23 +1,19 @@
 //! The page of a run, alone or beside a baseline, with the labels of its answers.
 
-use axum::http::StatusCode;
 use serde_json::Value;
 
 use super::ServedRepository;
-use super::answer::{Answer, not_found, page, plain, redirect};
+use super::answer::{Answer, failed, not_found, page, redirect};
 use super::markup::encoded;
 use super::run_index::ListedRun;
 use crate::report::html::{PageLabels, PageMode, page_policy};
-use crate::results::Labels;
+use crate::results::{Labels, ReadError};
 use crate::session::ServedRun;
 
 /// A run by its id.
 pub(super) fn run_page(served: &ServedRepository, token: &str, id: &str) -> Answer {
     match served.runs.find(id) {
-        Some(run) => {
-            let mode = served.mode(token, run.is_running);
-            shown(&served.run(&run, None), mode)
-        }
+        Some(run) => served.shown(&served.run(&run, None), token, run.is_running),
         None => not_found("There is no such run."),
     }
 }
@@ -31,8 +27,7 @@ pub(super) fn comparison_page(
 ) -> Answer {
     match (served.runs.find(base), served.runs.find(candidate)) {
         (Some(base), Some(candidate)) => {
-            let mode = served.mode(token, false);
-            shown(&served.run(&candidate, Some(&base)), mode)
+            served.shown(&served.run(&candidate, Some(&base)), token, false)
         }
         _ => not_found("There is no such run; choose two from the list of runs."),
     }
@@ -43,17 +38,6 @@ pub(super) fn latest_page(served: &ServedRepository) -> Answer {
     match served.runs.newest() {
         Some(run) => redirect(&format!("/runs/{}/", encoded(&run.id))),
         None => redirect("/"),
-    }
-}
-
-fn shown(run: &ServedRun, mode: PageMode) -> Answer {
-    let policy = page_policy(&mode);
-    match run.page(mode) {
-        Ok(html) => page(html, &policy),
-        Err(error) => {
-            let text = run.secrets.redact(&error.to_string());
-            plain(StatusCode::INTERNAL_SERVER_ERROR, &crate::text::paragraph(&text))
-        }
     }
 }
 
@@ -68,17 +52,23 @@ impl ServedRepository {
         }
     }
 
-    fn mode(&self, token: &str, is_live: bool) -> PageMode {
-        let labels = PageLabels {
-            token: token.to_owned(),
-            author: self.author.clone(),
-            stored: self.stored_labels(),
+    /// Labels that cannot be read are an error: a page without them looks like one that nobody has labelled.
+    fn shown(&self, run: &ServedRun, token: &str, is_live: bool) -> Answer {
+        let stored = match self.stored_labels() {
+            Ok(stored) => stored,
+            Err(error) => return failed(&self.secrets, &error),
         };
-        PageMode { is_live, labels: Some(labels), home: Some("/".to_owned()) }
+        let labels = PageLabels { token: token.to_owned(), author: self.author.clone(), stored };
+        let mode = PageMode { is_live, labels: Some(labels), home: Some("/".to_owned()) };
+        let policy = page_policy(&mode);
+        match run.page(mode) {
+            Ok(html) => page(html, &policy),
+            Err(error) => failed(&run.secrets, &error),
+        }
     }
 
-    fn stored_labels(&self) -> Vec<Value> {
-        let labels = Labels::read(&self.root).unwrap_or_default();
-        labels.iter().map(serde_json::to_value).filter_map(Result::ok).collect()
+    fn stored_labels(&self) -> Result<Vec<Value>, ReadError> {
+        let labels = Labels::read(&self.root)?;
+        Ok(labels.iter().map(serde_json::to_value).filter_map(Result::ok).collect())
     }
 }

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::results::{ResultsPaths, RunHeader, header_of_file, stored_runs};
+use crate::results::{ResultsPaths, RunHeader, header_of_file};
 
 use super::error::{Notice, Notify, SessionError};
 use super::find_results::{
-    LATEST, find_results, matching_results, results_folder, steps_back, too_few,
+    LATEST, find_results, matching_results, results_folder, runs_in, steps_back, too_few,
 };
 use super::spec::LoadOptions;
 
@@ -107,7 +107,7 @@ impl BaselineSearch<'_> {
             add_to_runs(&mut found, history.take(most));
         }
         if found.is_empty() {
-            let runs = stored_runs(folder).unwrap_or_default();
+            let runs = runs_in(self.loading, folder)?;
             let others = runs.into_iter().map(|run| run.files);
             let others = others.filter(|files| !files.iter().any(|file| self.is_own(file)));
             found.extend(others.take(most));

@@ -10,6 +10,17 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// How to ask all providers of a file, if it has several.
+pub fn other_providers(subject: &str, answering: &[String]) -> Option<String> {
+    let [first, _, ..] = answering else { return None };
+    let all: Vec<String> = answering.iter().map(|name| format!("-t {}", quoted(name))).collect();
+    Some(format!(
+        "{subject} has {} providers, and a run asks `{first}`; add `{}` to `run` to ask all",
+        answering.len(),
+        all.join(" ")
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +31,13 @@ mod tests {
         assert_eq!(quoted("!x*"), "'!x*'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn names_of_providers_are_quoted() {
+        let names = ["a", "b c"].map(str::to_owned);
+        let text = other_providers("`x.yaml`", &names).unwrap();
+        assert!(text.ends_with("asks `a`; add `-t a -t 'b c'` to `run` to ask all"), "{text}");
+        assert_eq!(other_providers("the file", &names[..1]), None);
     }
 }

@@ -140,7 +140,7 @@ pub(super) fn resume_options(
         taken.targets_file(spec, results, settings);
         take_free_options(spec, settings);
     }
-    resume_rounds(spec, header, &mut taken.differing);
+    resume_rounds(spec, header, &mut taken);
     taken.check(&spec.loading.shown(results))
 }
 
@@ -180,7 +180,7 @@ fn stored_targets_file(
 
 /// Compares the options that are given with those of the run that goes on.
 #[derive(Debug, Default)]
-struct TakenOptions {
+pub(super) struct TakenOptions {
     /// A sentence for each option that differs.
     differing: Vec<String>,
 }
@@ -237,11 +237,17 @@ impl TakenOptions {
         }
     }
 
-    fn differs(&mut self, given: &str, stored: Option<String>, option: &str) {
+    /// `given` and `stored` are options as they are typed; none is stored if `option` was not given then.
+    pub(super) fn differs(&mut self, given: &str, stored: Option<String>, option: &str) {
         self.differing.push(match stored {
             Some(stored) => format!("it was started with `{stored}`, not `{given}`; leave it out"),
             None => format!("it was started without `{option}`; leave it out"),
         });
+    }
+
+    /// Another reason than an option that is left out.
+    pub(super) fn refuse(&mut self, reason: String) {
+        self.differing.push(reason);
     }
 
     fn check(self, results: &Utf8Path) -> Result<(), SessionError> {

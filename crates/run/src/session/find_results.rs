@@ -1,11 +1,13 @@
 //! Finds the results files that an argument names: those of one run, or those that a pattern matches.
 
+use std::io;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::plan::Filter;
 use evalrig_core::read::repository_root;
 
 use crate::disk::Disk;
-use crate::results::{ResultsPaths, StoredRun, is_results_file, stored_runs};
+use crate::results::{ResultsPaths, StoredRun, is_results_file, named_entries, stored_runs};
 
 use super::error::SessionError;
 use super::spec::LoadOptions;
@@ -106,12 +108,38 @@ pub fn matching_results(
         return Err(none("has a pattern in its directory; only file names can be patterns"));
     }
     let pattern = Filter::parse(name).map_err(|_| none("is not a valid pattern"))?;
-    let entries = folder.read_dir_utf8().into_iter().flatten().filter_map(Result::ok);
-    let files = entries.filter(|entry| pattern.is_match(entry.file_name()));
-    let mut found: Vec<Utf8PathBuf> = files.map(|entry| entry.path().to_owned()).collect();
+    let mut found = matching_files(folder, &pattern)
+        .map_err(|error| cannot_read_folder(options, folder, &error))?;
     found.retain(|file| file.is_file() && !is_summary(file));
     found.sort();
     if found.is_empty() { Err(none("matches no file")) } else { Ok(Some(found)) }
+}
+
+/// A folder that does not exist has none.
+fn matching_files(folder: &Utf8Path, pattern: &Filter) -> io::Result<Vec<Utf8PathBuf>> {
+    let entries = match named_entries(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let matching = entries.iter().filter(|entry| pattern.is_match(entry.file_name()));
+    Ok(matching.map(|entry| entry.path().to_owned()).collect())
+}
+
+/// The runs in a folder, the last one first. Without the folder there are none; one that cannot be read is
+/// not the same as an empty one.
+pub(super) fn runs_in(
+    options: &LoadOptions,
+    folder: &Utf8Path,
+) -> Result<Vec<StoredRun>, SessionError> {
+    match stored_runs(folder) {
+        Ok(runs) => Ok(runs),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(cannot_read_folder(options, folder, &error)),
+    }
+}
+
+fn cannot_read_folder(options: &LoadOptions, folder: &Utf8Path, error: &io::Error) -> SessionError {
+    SessionError::StoredRun(format!("cannot read `{}`: {error}", options.shown(folder)))
 }
 
 /// Whether a run wrote the file beside its results.
@@ -142,7 +170,7 @@ fn pick(
     steps: usize,
     state: RunState,
 ) -> Result<Vec<Utf8PathBuf>, SessionError> {
-    let mut runs = stored_runs(folder).unwrap_or_default();
+    let mut runs = runs_in(options, folder)?;
     if state == RunState::Unfinished {
         runs.retain(|run| run.is_unfinished);
     }
@@ -173,6 +201,23 @@ pub(super) fn too_few(options: &LoadOptions, folder: &Utf8Path, count: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        let options =
+            LoadOptions { root: Some(root.to_owned()), ..LoadOptions::new(root.to_owned()) };
+        let message = |argument: &str| find_results(&options, argument).unwrap_err().to_string();
+        assert!(message("latest").starts_with("no results in "), "{}", message("latest"));
+        assert!(message("none/*.jsonl").ends_with("matches no file"));
+        std::fs::create_dir(root.join(".evalrig")).unwrap();
+        // As good as a folder without permissions, which root could read.
+        std::fs::write(root.join(".evalrig/results"), "").unwrap();
+        assert!(message("latest").starts_with("cannot read `"), "{}", message("latest"));
+        let pattern = message(".evalrig/results/*.jsonl");
+        assert!(pattern.starts_with("cannot read `"), "{pattern}");
+    }
 
     #[test]
     fn steps_back_are_written_as_in_git() {

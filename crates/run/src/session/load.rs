@@ -1,6 +1,6 @@
 //! Loads suites with their targets files and variables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::assertion::judge_criteria;
@@ -27,10 +27,12 @@ use crate::target::{
     targets_of_agents,
 };
 
+use super::command_line::other_providers;
 use super::error::{Notice, Notify, SessionError, SuiteRefusal};
 use super::known_secrets::{lookup, redact_names, secrets_of};
 use super::skill_revision::SkillRevisions;
 use super::spec::LoadOptions;
+use super::test_spans::TestSpans;
 
 /// A suite that could be read. [`LoadedSuite::into_job`] is the only way to run it, and refuses suites
 /// with diagnostics that block running.
@@ -284,10 +286,8 @@ impl LoadedSuite {
         keys: &[CaseKey],
         notify: &mut Notify<'_>,
     ) -> Result<(SuiteJob, Vec<String>), Box<SuiteRefusal>> {
-        let has_row = |at: usize| {
-            let id = self.job.suite.tests[at].id.as_str();
-            keys.iter().any(|key| key.test == id)
-        };
+        let with_row: HashSet<&str> = keys.iter().map(|key| key.test.as_str()).collect();
+        let has_row = |at: usize| with_row.contains(self.job.suite.tests[at].id.as_str());
         let blocking = self.check(has_row, notify);
         let variable = |name: &str| lookup(&self.variables, name);
         let scope = self.targets.as_ref().map(|targets| TargetScope {
@@ -306,14 +306,8 @@ impl LoadedSuite {
         is_selected: impl Fn(usize) -> bool,
         notify: &mut Notify<'_>,
     ) -> Vec<Diagnostic> {
-        let touches_selected = |one: &Diagnostic| {
-            let inside = self.job.suite.tests.iter().position(|test| {
-                test.span.source == one.span.source
-                    && test.span.start <= one.span.start
-                    && one.span.end <= test.span.end
-            });
-            inside.is_none_or(&is_selected)
-        };
+        let tests = TestSpans::new(self.job.suite.tests.iter().map(|test| test.span));
+        let touches_selected = |one: &Diagnostic| tests.test_at(one.span).is_none_or(&is_selected);
         let mut is_blocked = false;
         let mut shown = Vec::with_capacity(self.diagnostics.len());
         for one in &self.diagnostics {
@@ -433,16 +427,9 @@ fn targets_of_direct(
     let (sources, out) = findings.parts_mut();
     let world = World { files: &files, ..options.world() };
     let targets = read_targets(world, sources, out, &file, root, Reach::Anywhere);
-    if let [first, others @ ..] = suite.answering.as_slice()
-        && !others.is_empty()
-    {
-        let all: Vec<String> = suite.answering.iter().map(|name| format!("-t {name}")).collect();
-        notify(Notice::Message(format!(
-            "`{}` has {} providers, and a run asks `{first}`; add `{}` to ask all",
-            options.shown(path),
-            suite.answering.len(),
-            all.join(" ")
-        )));
+    let subject = format!("`{}`", options.shown(path));
+    if let Some(text) = other_providers(&subject, &suite.answering) {
+        notify(Notice::Message(text));
     }
     targets
 }

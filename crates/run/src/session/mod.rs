@@ -57,6 +57,7 @@ mod spec;
 mod stored_rounds;
 mod stored_run;
 mod suite_text;
+mod test_spans;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -81,7 +82,7 @@ pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
 pub use base_runs::{BaseRunFiles, DEFAULT_BASELINE_RUNS, find_runs, group_runs};
 pub use case_collector::{StoredCases, read_cases};
-pub use command_line::quoted;
+pub use command_line::{other_providers, quoted};
 pub use compared_answers::read_answers;
 pub use error::{ForeignFileFound, Notice, Notify, SessionError, SuiteRefusal};
 pub use find_results::{LATEST, find_all_results, find_results, matching_results, names_results};

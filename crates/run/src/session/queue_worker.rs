@@ -14,7 +14,10 @@ use evalrig_core::secrets::Secrets;
 use crate::agent::{adopt_orphans, end_all};
 use crate::descriptor::{DescriptorBudget, raise_limit};
 use crate::disk::{Access, create_directories, user_cache};
-use crate::execute::{AnswerPayment, Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests};
+use crate::execute::{
+    AnswerPayment, Cancel, Job, RunOptions, SuiteJob, SuiteRun, TreeDigests,
+    remove_stale_containers,
+};
 use crate::prepare::{TargetNeed, TargetPool};
 use crate::queue::{
     self, BundleLoader, BundleManifest, BundleToLoad, LoadedBundle, QueueError, QueueLink,
@@ -129,10 +132,19 @@ fn redacted(say: Say, secrets: Secrets) -> Say {
 }
 
 fn own_name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    let host = if host.is_empty() { "worker" } else { host };
-    format!("{host}-{}", std::process::id())
+    let host = host_name().filter(|host| !host.is_empty());
+    format!("{}-{}", host.as_deref().unwrap_or("worker"), std::process::id())
+}
+
+#[cfg(unix)]
+fn host_name() -> Option<String> {
+    let system = rustix::system::uname();
+    Some(system.nodename().to_string_lossy().trim().to_owned())
+}
+
+#[cfg(not(unix))]
+fn host_name() -> Option<String> {
+    std::env::var("COMPUTERNAME").ok()
 }
 
 /// The options of a run, as its bundle has them; `directory` holds its files.
@@ -182,6 +194,7 @@ impl BundleLoader for SuiteLoader {
             return Err("its files are not the suites that it names".to_owned());
         }
         let secrets = Arc::new(secrets);
+        remove_stale_containers(jobs.iter());
         let mut left_out: Vec<String> = left_out.iter().map(|text| secrets.redact(text)).collect();
         let mut usable = Vec::with_capacity(jobs.len());
         for (job, hashes) in jobs.iter().zip(&manifest.hashes) {

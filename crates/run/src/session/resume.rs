@@ -1,5 +1,6 @@
 //! Repeats failed cases of earlier runs (`--failed`) and continues interrupted runs (`--resume`).
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,12 +12,11 @@ use crate::execute::{RowSink, SuiteJob, SuiteRun, UngradedAnswer};
 use crate::prepare::{CaseProgress, TestOnTarget, remove_finished};
 use crate::results::{
     CaseKey, Interrupted, PlannedSuite, ResultsPaths, Rows, RunHeader, StoredRun, header_of_file,
-    stored_runs,
 };
 
 use super::earlier_options::{resume_options, suites_of};
 use super::error::{Notice, Notify, SessionError};
-use super::find_results::{LATEST, RunState, find_results, find_run};
+use super::find_results::{LATEST, RunState, find_results, find_run, runs_in};
 use super::load::LoadedSuite;
 use super::observer::RunObserver;
 use super::results_files::{ResultsFile, ResultsFiles, planned_suite};
@@ -117,9 +117,10 @@ fn newest_of(spec: &RunSpec, suites: &[FoundSuite]) -> Result<Vec<Utf8PathBuf>, 
     let mut listed: HashMap<Utf8PathBuf, Vec<StoredRun>> = HashMap::new();
     for suite in suites {
         let root = spec.loading.root_of(&suite.path);
-        let runs = listed
-            .entry(root.clone())
-            .or_insert_with(|| stored_runs(&ResultsPaths::folder(&root)).unwrap_or_default());
+        let runs = match listed.entry(root.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(runs_in(&spec.loading, &ResultsPaths::folder(&root))?),
+        };
         let is_of_suite = |file: &&Utf8PathBuf| {
             let header = header_of_file(file);
             let mut planned = header.iter().flat_map(|header| &header.suites);

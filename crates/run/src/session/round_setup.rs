@@ -13,6 +13,7 @@ use crate::text::numbers::rounded;
 
 use super::baseline::{Baseline, planned_cases};
 use super::command_line::quoted;
+use super::earlier_options::TakenOptions;
 use super::error::SessionError;
 use super::round_decision::RoundDecision;
 use super::spec::{RoundsSpec, RunSpec};
@@ -59,22 +60,20 @@ pub(super) fn take_rounds(spec: &mut RunSpec) -> Result<(), SessionError> {
 
 /// Takes the rounds of the run that goes on. Fails if others are given: a plan that changes after
 /// results are known raises more false alarms.
-pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, differing: &mut Vec<String>) {
+pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, taken: &mut TakenOptions) {
     let Some(stored) = &header.rounds else {
         if spec.rounds.take().is_some() {
-            differing.push(format!("it was started without `{OPTION}`; leave it out"));
+            taken.differs(OPTION, None, OPTION);
         }
         return;
     };
-    let mut differs = |given: String, stored: String| {
-        differing.push(format!("it was started with `{stored}`, not `{given}`; leave it out"));
-    };
     if let Some(rounds) = &spec.rounds {
         if let Some(most) = rounds.most.filter(|most| *most != stored.rounds) {
-            differs(format!("{OPTION} {most}"), format!("{OPTION} {}", stored.rounds));
+            let option = |rounds: u32| format!("{OPTION} {rounds}");
+            taken.differs(&option(most), Some(option(stored.rounds)), OPTION);
         }
         if rounds.stops_futile && !stored.futility {
-            differing.push("it was started without `--futility`; leave it out".to_owned());
+            taken.differs("--futility", None, "--futility");
         }
     }
     let (margin, has_margin, measure) = match &mut spec.baseline {
@@ -84,23 +83,20 @@ pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, differing: &
     let is_given = *margin != DEFAULT_MARGIN || has_margin;
     if is_given && *margin != stored.margin {
         let option = |margin: f64| format!("--margin {margin}");
-        let given = option(*margin);
-        differing.push(format!(
-            "it was started with `{}`, not `{given}`; leave it out",
-            option(stored.margin)
-        ));
+        taken.differs(&option(*margin), Some(option(stored.margin)), "--margin");
     }
     *margin = stored.margin;
     let measure = measure_word(measure);
     if measure != stored.measure {
-        differing.push(format!(
+        // Left out, it would be the default.
+        taken.refuse(format!(
             "it was started with `--measure {}`, not `--measure {measure}`",
             stored.measure
         ));
     }
     let lacks_baseline = stored.base.is_some() && spec.baseline.is_none();
     if lacks_baseline {
-        differing.push(
+        taken.refuse(
             "its rounds are compared with a baseline; add the `--baseline` of its first command and \
              `--gate`"
                 .to_owned(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::agent::{adopt_orphans, end_all};
 use crate::event::Event;
-use crate::execute::{Cancel, ExecutionEnd, Job, execute};
+use crate::execute::{Cancel, ExecutionEnd, Job, execute, remove_stale_containers};
 use crate::lock::locked;
 use crate::results::Row;
 
@@ -28,6 +28,7 @@ pub(super) type Tell = Box<dyn Fn(Event) + Send + Sync>;
 
 /// Executes cases on this machine.
 pub(super) fn execute_here(job: Arc<Job>, cancel: Arc<Cancel>, tell: Tell) -> ExecutionEnd {
+    remove_stale_containers(job.suites.iter().map(|suite| &suite.job));
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = match runtime.enable_all().build() {
         Ok(runtime) => runtime,

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use evalrig_core::digest::hex;
 use evalrig_core::source::{EntryKind, Files, Reach};
 use sha2::{Digest, Sha256};
 
@@ -68,5 +69,5 @@ pub(super) fn skill_digest(job: &SuiteJob) -> Option<String> {
         let name = file.strip_prefix(&job.root).unwrap_or(&file);
         digest.update(format!("{name}\0{}\0", content.unwrap_or_default()));
     }
-    Some(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&digest.finalize()))
 }

@@ -2,6 +2,7 @@
 //! what is missing stays unknown, and a file that cannot be read makes the case errored.
 
 use camino::Utf8Path;
+use evalrig_core::digest::hex;
 use evalrig_core::model::{Outcome, Score, Verdict, Verdicts};
 use serde_json::{Map, Number, Value, json};
 use sha2::{Digest, Sha256};
@@ -270,7 +271,7 @@ fn test_hash(prompt: Option<&str>, texts: &[GradedText]) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..8])
 }
 
 /// One run of a `benchmark.json`.

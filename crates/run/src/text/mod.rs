@@ -7,6 +7,7 @@ pub mod wrap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+pub use evalrig_core::digest::hex;
 pub use paint::OutputStyle;
 pub use sanitize::{
     CUT, Excerpt, INTERNAL_MARK, ascii, control_picture, defuse_commands, excerpt, is_harmful,
@@ -31,11 +32,6 @@ fn relative_path(path: &Utf8Path, working_directory: &Utf8Path) -> Utf8PathBuf {
         Some(near) => near,
         None => path.to_owned(),
     }
-}
-
-/// Bytes, such as a digest, as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// One word of a POSIX shell command.

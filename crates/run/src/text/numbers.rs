@@ -2,6 +2,9 @@
 
 use evalrig_core::stats::{Interval, between, percent};
 
+/// Milliseconds; agents that answer faster are stand-ins, whose times say nothing.
+pub const SHORT: f64 = 100.0;
+
 /// Two decimals, and more where two would seem to reach a threshold that was missed.
 pub fn score(score: f64) -> String {
     for decimals in [2, 4] {

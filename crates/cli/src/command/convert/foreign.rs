@@ -249,14 +249,8 @@ fn tell_how_to_run(suite: &ImportedSuite) {
             "its tests run in containers; add `--sandbox podman` or `--sandbox docker` to `run`",
         );
     }
-    if let [first, _, ..] = suite.answering.as_slice() {
-        let all: Vec<String> =
-            suite.answering.iter().map(|name| format!("-t {}", quoted(name))).collect();
-        print_message(&format!(
-            "the file has {} providers, and a run asks `{first}`; add `{}` to `run` to ask all",
-            suite.answering.len(),
-            all.join(" ")
-        ));
+    if let Some(text) = other_providers("the file", &suite.answering) {
+        print_message(&text);
     }
 }
 

@@ -1,9 +1,10 @@
 //! The targets files that `init --target` writes, one per agent.
 
 use camino::Utf8Path;
+use clap::ValueEnum;
 
 use crate::args::InitAgent;
-use evalrig_run::target::is_installed;
+use evalrig_run::target::{InstalledAgent, installed_agents, is_installed};
 
 const PYTHON_NAMES: &[&str] = &["agent.py", "main.py", "app.py"];
 
@@ -26,6 +27,17 @@ const JUDGES: &[JudgeTemplate] = &[
         needs: Needs::Program("codex"),
         text: "provider: codex-cli\n    args: [--sandbox, read-only]",
     },
+    // A judge needs no tools.
+    JudgeTemplate {
+        needs: Needs::Program("gemini"),
+        text: "provider: gemini-cli\n    bypass_permissions: false",
+    },
+    JudgeTemplate {
+        needs: Needs::Program("copilot"),
+        text: "provider: copilot-cli\n    bypass_permissions: false",
+    },
+    JudgeTemplate { needs: Needs::Program("opencode"), text: "provider: opencode" },
+    JudgeTemplate { needs: Needs::Program("pi"), text: "provider: pi" },
 ];
 
 struct JudgeTemplate {
@@ -60,15 +72,18 @@ impl Needs {
 }
 
 impl InitAgent {
-    pub(super) fn needs(self) -> Needs {
-        match self {
+    pub(super) fn needs(self) -> Option<Needs> {
+        Some(match self {
             Self::Claude => Needs::Program("claude"),
             Self::Codex => Needs::Program("codex"),
             Self::Gemini => Needs::Program("gemini"),
+            Self::Copilot => Needs::Program("copilot"),
+            Self::Opencode => Needs::Program("opencode"),
+            Self::Pi => Needs::Program("pi"),
             Self::Python => Needs::Program(python()),
             Self::Openai => Needs::Variable("OPENAI_API_KEY"),
-            Self::Http => Needs::Program("curl"),
-        }
+            Self::Http => return None,
+        })
     }
 
     fn template(self) -> &'static str {
@@ -76,6 +91,9 @@ impl InitAgent {
             Self::Claude => include_str!("../../../templates/agents/claude.yaml"),
             Self::Codex => include_str!("../../../templates/agents/codex.yaml"),
             Self::Gemini => include_str!("../../../templates/agents/gemini.yaml"),
+            Self::Copilot => include_str!("../../../templates/agents/copilot.yaml"),
+            Self::Opencode => include_str!("../../../templates/agents/opencode.yaml"),
+            Self::Pi => include_str!("../../../templates/agents/pi.yaml"),
             Self::Python => include_str!("../../../templates/agents/python.yaml"),
             Self::Openai => include_str!("../../../templates/agents/openai.yaml"),
             Self::Http => include_str!("../../../templates/agents/http.yaml"),
@@ -84,13 +102,8 @@ impl InitAgent {
 
     /// What a judge like this agent needs, and its options; none if it cannot judge.
     fn own_judge(self) -> Option<&'static JudgeTemplate> {
-        let provider = match self {
-            Self::Claude => "claude-cli",
-            Self::Codex => "codex-cli",
-            Self::Openai => "provider: openai",
-            Self::Gemini | Self::Python | Self::Http => return None,
-        };
-        JUDGES.iter().find(|judge| judge.text.contains(provider))
+        let needs = self.needs()?;
+        JUDGES.iter().find(|judge| judge.needs == needs)
     }
 
     /// The targets file for a directory.
@@ -132,8 +145,12 @@ fn python() -> &'static str {
     if is_installed("python3") || !is_installed("python") { "python3" } else { "python" }
 }
 
-/// The first agent whose program is installed.
+/// The agent that `run` would use without a targets file.
 pub(super) fn installed_agent() -> Option<InitAgent> {
-    let agents = [InitAgent::Claude, InitAgent::Codex, InitAgent::Gemini];
-    agents.into_iter().find(|agent| agent.needs().is_met())
+    installed_agents().first().copied().and_then(agent_of_program)
+}
+
+fn agent_of_program(installed: InstalledAgent) -> Option<InitAgent> {
+    let needs = Some(Needs::Program(installed.program));
+    InitAgent::value_variants().iter().copied().find(|agent| agent.needs() == needs)
 }

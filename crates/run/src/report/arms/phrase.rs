@@ -8,9 +8,6 @@ use super::{ArmFinding, SkillMatrix};
 use crate::results::PartialSum;
 use crate::text::{numbers, paint::outcome_phrase};
 
-/// Milliseconds; agents that answer faster are stand-ins, whose times say nothing.
-const SHORT: f64 = 100.0;
-
 /// `17 of 20 passed (85 %, …), 1 errored`.
 pub fn counts(arm: &ArmFinding) -> String {
     let mut parts = Vec::new();
@@ -38,7 +35,7 @@ pub fn usage(arm: &ArmFinding) -> Option<String> {
     let cost = mean(&found.cost).filter(|cost| *cost > 0.0).map(numbers::money);
     let tokens = mean(&found.tokens).filter(|tokens| *tokens > 0.0);
     let tokens = tokens.map(|tokens| format!("{} tokens", numbers::count(tokens.round() as u64)));
-    let time = mean(&found.duration_ms).filter(|ms| *ms > SHORT);
+    let time = mean(&found.duration_ms).filter(|ms| *ms > numbers::SHORT);
     let time = time.map(|ms| numbers::duration(ms.round() as u64));
     let parts: Vec<String> = [cost, tokens, time].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{} per case", parts.join(", ")))

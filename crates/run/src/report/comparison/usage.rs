@@ -5,9 +5,6 @@ use serde_json::{Map, Value, json};
 
 use crate::text::numbers::{self, rounded};
 
-/// Milliseconds; agents that answer faster are stand-ins, whose times say nothing.
-const SHORT: f64 = 100.0;
-
 /// `cost per case $0.0031 → $0.0050 (+61 %)`, and the same for tokens and time. What is unknown is
 /// left out.
 pub fn usage(comparison: &Comparison) -> Vec<String> {
@@ -24,7 +21,7 @@ pub fn usage(comparison: &Comparison) -> Vec<String> {
     [
         line("cost", found.cost, 0.0, &numbers::money),
         line("tokens", found.tokens, 0.0, &count),
-        line("time", found.duration_ms, SHORT, &time),
+        line("time", found.duration_ms, numbers::SHORT, &time),
     ]
     .into_iter()
     .flatten()
