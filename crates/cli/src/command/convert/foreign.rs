@@ -17,7 +17,7 @@ use evalrig_run::disk::{
     Access, Disk, Durability, WritePath, create_directories, create_directory_of, read_whole,
     replace, write_named,
 };
-use evalrig_run::session::{known_secrets, quoted};
+use evalrig_run::session::{known_secrets, other_providers, quoted};
 use evalrig_run::target::{find_targets_file, read_targets};
 use evalrig_run::text::{shown_path, single_line};
 
