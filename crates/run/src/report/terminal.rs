@@ -153,7 +153,8 @@ impl Terminal {
         let counts = self.tally.deciding.counts;
         let allowed = self.tally.verdicts.allowed().total();
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped) + allowed;
-        if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() {
+        let has_failed = !end.is_gated && end.exit_code.is_some_and(|code| code != 0);
+        if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() || has_failed {
             self.write_failures(out)?;
             self.missing(end, out)?;
             self.last_line(end, out)?;
