@@ -74,11 +74,23 @@ impl Context {
     /// The suite files that the arguments name.
     pub fn discover(&self, paths: &[String]) -> Result<Vec<FoundSuite>, CommandError> {
         let options = LoadOptions::new(self.working_directory.clone());
-        let mut notify = |notice: Notice<'_>| match notice {
+        Ok(options.discover(paths, &mut |notice| self.print_warning(notice))?)
+    }
+
+    /// Also, in a sentence each, files that look like suites and are not found as such.
+    pub fn discover_noting(
+        &self,
+        paths: &[String],
+    ) -> Result<(Vec<FoundSuite>, Vec<String>), CommandError> {
+        let options = LoadOptions::new(self.working_directory.clone());
+        Ok(options.discover_noting(paths, &mut |notice| self.print_warning(notice))?)
+    }
+
+    fn print_warning(&self, notice: Notice<'_>) {
+        match notice {
             Notice::Warning(text) if !self.global.quiet => output::print_message(&text),
             _ => {}
-        };
-        Ok(options.discover(paths, &mut notify)?)
+        }
     }
 
     /// The style of standard output.

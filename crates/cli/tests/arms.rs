@@ -48,6 +48,22 @@ fn with(more: &[&'static str]) -> Vec<&'static str> {
 }
 
 #[test]
+fn a_baseline_arm_that_errors_is_in_every_headline() {
+    let project = project(3);
+    project.write("agent.sh", "[ -e .agents/skills/csv ] || exit 9\necho 42\n");
+    let ran = project.run(&with(&["--report", "markdown=out.md", "--report", "github=out.txt"]));
+    let found = "baseline arm: 3 could not be measured";
+    ran.exits(3).prints("! 3 of 3 passed (100 %").prints(found);
+    assert!(
+        project.read("out.md").starts_with("### ⚠️ evalrig: 3 of 3"),
+        "{}",
+        project.read("out.md")
+    );
+    assert!(project.read("out.txt").contains(found), "{}", project.read("out.txt"));
+    project.run(&with(&["--quiet"])).exits(3).prints(found);
+}
+
+#[test]
 fn a_run_says_whether_the_skill_helps() {
     let project = project(12);
     let ran = project.run(BOTH);

@@ -126,10 +126,10 @@ fn failures_can_be_rerun_alone() {
     assert_eq!(ids(&project.rows()), ["broken"]);
     project.run(&["--failed", "--filter", "bad"]).exits(4);
     project.run(&["--filter", "good"]).exits(0);
-    project.run(&["--failed"]).exits(4).says("no test was selected");
+    project.run(&["--failed"]).exits(4).says("every selected test passed in the earlier run");
     // A suite that was never run has nothing to run again, and does not hinder the others.
     project.write("more/EVAL.yaml", &suite(&["a"]));
-    project.run(&["--failed"]).exits(4).says("no test was selected");
+    project.run(&["--failed"]).exits(4).says("every selected test passed in the earlier run");
     project.run(&["--failed", "more"]).exits(2).says("no results yet of `more/EVAL.yaml`");
     let ran = project.run(&["--failed", "more", "EVAL.yaml"]);
     ran.exits(4).says("has no results of `many`");

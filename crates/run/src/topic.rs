@@ -74,7 +74,9 @@ pub fn topics_named(name: &str) -> Vec<Topic> {
     // Suites may spell type names with `_`; here that works for every name.
     let name = name.trim().to_lowercase().replace('_', "-");
     let mut found: Vec<Topic> = Vec::new();
-    found.extend(kind_named(&name).map(Topic::Assertion));
+    // The page of `contains` is that of `not-contains` too.
+    let kind = kind_named(&name).or_else(|| kind_named(name.strip_prefix("not-")?));
+    found.extend(kind.map(Topic::Assertion));
     found.extend(provider_named(&name).map(Topic::Provider));
     found.extend(format_named(&name).map(Topic::Format));
     found.extend(every_code().into_iter().find(|code| code.name == name).map(Topic::Diagnostic));

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use evalrig_core::model::{JsonStyle, Map, Value};
-use evalrig_run::config::CONFIG_FILE;
+use evalrig_run::config::{CONFIG_FILE, ConfigType};
 use evalrig_run::text::single_line;
 
 use crate::args::{Cli, Config, TextOrJson};
@@ -52,10 +52,13 @@ fn as_text(context: &Context, loaded: &LoadedConfig) -> String {
     text
 }
 
-/// As a line of `evalrig.toml`; a comment if nothing sets it.
+/// As a line of `evalrig.toml`; a comment if nothing sets it, or if a file cannot.
 fn setting(option: &ResolvedOption) -> String {
     let name = &option.key.key.name;
     match option.written() {
+        Some(value) if matches!(option.key.key.takes, ConfigType::Refused(_)) => {
+            format!("# {name} = {value}")
+        }
         Some(value) => format!("{name} = {value}"),
         None => format!("# {name} ="),
     }

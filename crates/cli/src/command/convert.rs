@@ -148,7 +148,22 @@ fn run_evals_json(
     if !context.global.quiet {
         warn_of_new_errors(&first, &second, output.shown());
     }
+    if !context.global.quiet && matches!(output, Output::File { .. }) {
+        warn_of_copy(context, source, directory);
+    }
     Ok(Exit::Success)
+}
+
+/// Says that an `evals.json`, which is found in directories, now repeats the suite.
+fn warn_of_copy(context: &Context, source: &Utf8Path, directory: &Utf8Path) {
+    if source.file_name() != Some("evals.json") || !source.starts_with(directory) {
+        return;
+    }
+    let source = single_line(context.shown(source).as_str());
+    print_message(&format!(
+        "`{source}` has the same tests and is still a suite: delete it (`evalrig transpile` writes one \
+         from the suite), or exclude it with `'!{source}'`"
+    ));
 }
 
 /// How the first line of the suite names its source.

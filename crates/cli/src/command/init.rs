@@ -161,6 +161,12 @@ impl InitPlace {
         if !has_written(".gitignore") && !ignores_results(&self.root) {
             notes.push("add .evalrig/results/ to .gitignore".to_owned());
         }
+        if has_written("evals.yml") && agent.is_none() && has_written("EVAL.yaml") {
+            notes.push(
+                "one of the three tests fails on purpose, so CI fails until you change it"
+                    .to_owned(),
+            );
+        }
         if !self.root.join(".co/evals").exists() {
             notes.push(RUN_LOG.to_owned());
         }

@@ -16,6 +16,7 @@ use evalrig_run::session::{
     LoadOptions, known_secrets, missing_revisions, missing_revisions_of_targets,
 };
 use evalrig_run::target::{find_targets_file, is_agentv, reach_of_found, read_targets};
+use evalrig_run::text::single_line;
 
 use crate::args::Validate;
 use crate::command::suite::direct_reading;
@@ -27,7 +28,7 @@ use crate::render::{self, Findings, format_named};
 
 pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
     context.check(&args.loading)?;
-    let found = context.discover(&args.paths)?;
+    let (found, unchecked) = context.discover_noting(&args.paths)?;
     let mut check = Check::run(context, args, &found)?;
     let mut fixed = 0;
     if args.fix {
@@ -43,6 +44,9 @@ pub fn run(context: &Context, args: &Validate) -> Result<Exit, CommandError> {
     let (errors, is_clean) = (out.errors(), out.is_empty());
     if !(context.global.quiet && is_clean) {
         check.show(context, &args.format)?;
+    }
+    if !context.global.quiet {
+        unchecked.iter().for_each(|text| print_message(text));
     }
     if fixed > 0 && !context.global.quiet {
         let noun = if fixed == 1 { "place" } else { "places" };
@@ -91,7 +95,7 @@ impl Check {
             tests: 0,
         };
         let mut targets = TargetFiles::new(context, args)?;
-        let mut names: HashMap<String, Span> = HashMap::new();
+        let mut names: HashMap<String, (Span, Utf8PathBuf)> = HashMap::new();
         let mut directories = HashSet::new();
         for one in found {
             let directory = one.path.parent().unwrap_or(&one.path);
@@ -114,7 +118,7 @@ impl Check {
         args: &Validate,
         one: &FoundSuite,
         targets: &mut TargetFiles,
-        names: &mut HashMap<String, Span>,
+        names: &mut HashMap<String, (Span, Utf8PathBuf)>,
         files: &dyn Files,
     ) {
         let world = evalrig_core::reader::World { files, ..context.world() };
@@ -151,13 +155,16 @@ impl Check {
                 self.findings.report(fault);
             }
             match names.get(&header.name) {
-                Some(first) => self.findings.report(read::duplicate_suite_name(
-                    &header.name,
-                    *first,
-                    header.name_span,
-                )),
+                Some((first, path)) => {
+                    let found = read::duplicate_suite_name(&header.name, *first, header.name_span);
+                    let help = help_for_copies(context, path, &one.path);
+                    self.findings.report(match help {
+                        Some(help) => found.help(help),
+                        None => found,
+                    });
+                }
                 None => {
-                    names.insert(header.name, header.name_span);
+                    names.insert(header.name, (header.name_span, one.path.clone()));
                 }
             }
         }
@@ -187,6 +194,20 @@ impl Check {
             None => Ok(()),
         }
     }
+}
+
+/// An evals.json and the suite that `convert` made of it have one name because they have the same tests.
+fn help_for_copies(context: &Context, first: &Utf8Path, second: &Utf8Path) -> Option<String> {
+    let is_json = |path: &&Utf8Path| path.extension() == Some("json");
+    let (json, suite) = match (is_json(&first), is_json(&second)) {
+        (true, false) => (first, second),
+        (false, true) => (second, first),
+        _ => return None,
+    };
+    let [json, suite] = [json, suite].map(|path| single_line(context.shown(path).as_str()));
+    Some(format!(
+        "if `{suite}` was converted from `{json}`, delete one of them, or exclude it with `'!{json}'`"
+    ))
 }
 
 /// The targets files of all suites, each read once.

@@ -194,6 +194,22 @@ fn a_quick_fix_is_that_of_validate() {
 }
 
 #[test]
+fn a_misspelt_key_can_be_renamed_but_fix_leaves_it_alone() {
+    let misspelt = "name: demo\ntests:\n  - id: a\n    critera: Greets\n    input: Hi\n";
+    let project = Project::new(misspelt, TARGETS);
+    let mut client = Client::start(&project);
+    client.open("EVAL.yaml");
+    let actions = client.code_actions("EVAL.yaml", "crit|era", &[]);
+    let action = &actions[0];
+    assert_eq!(action["title"], "rename `critera` to `criteria`", "{actions}");
+    assert_eq!(action["isPreferred"], false);
+    let fixed = client.edited("EVAL.yaml", &action["edit"]);
+    assert_eq!(fixed, misspelt.replace("critera", "criteria"));
+    project.evalrig(&["validate", "--fix"]);
+    assert_eq!(project.read("EVAL.yaml"), misspelt);
+}
+
+#[test]
 fn values_of_secrets_are_not_shown() {
     let suite = SUITE.replace("Greets", "Greets\n    sk-live-0123456789abcdef: 1");
     let project = Project::new(&suite, TARGETS);

@@ -354,6 +354,8 @@ struct Found<'a> {
     first_call: bool,
     /// The first call that was refused or failed.
     failed: Option<&'a SkillUse>,
+    /// The first use of another skill.
+    other: Option<&'a SkillUse>,
 }
 
 impl<'a> Found<'a> {
@@ -367,6 +369,7 @@ impl<'a> Found<'a> {
             any_use: own().find(|one| one.ok),
             first_call: own().any(|one| one.ok && is_first(one)),
             failed: own().find(|one| !one.ok),
+            other: uses.iter().find(|one| one.ok && Skill::bare_name(&one.name) != skill),
         }
     }
 
@@ -378,8 +381,8 @@ impl<'a> Found<'a> {
             .with("call", call.map_or(Value::Null, |at| Value::from(at as u64)))
     }
 
-    /// What the text does not say: that a use came late, by a sub-agent or by the prompt, or that
-    /// the call failed.
+    /// What the text does not say: that a use came late, by a sub-agent or by the prompt, that the call
+    /// failed, or that another skill was used.
     fn explain(&self, calls: &[Call]) -> Option<String> {
         let shown = |one: &SkillUse| {
             let at = one.call?;
@@ -396,6 +399,9 @@ impl<'a> Found<'a> {
             }
             (Some(one), _) if !self.first_call => Some(format!("used by {}", shown(one)?)),
             (None, Some(one)) => Some(format!("{} was refused or failed", shown(one)?)),
+            (None, None) => {
+                self.other.map(|one| format!("skill '{}' was used instead", excerpt(&one.name)))
+            }
             _ => None,
         }
     }
@@ -469,6 +475,11 @@ mod tests {
             (", should_trigger: false", &["csv"], 1.0, "did not trigger (first call: Skill)"),
         ] {
             let found = trial(options, transcript(calls)).marks();
+            let other = calls.iter().find(|name| !name.is_empty() && **name != skill);
+            let is_missing = !calls.contains(&skill);
+            let told = other.filter(|_| is_missing);
+            let told = told.map(|name| format!("skill '{name}' was used instead"));
+            assert!(!is_missing || found.reasoning == told, "{:?}", found.reasoning);
             let text = vec![format!("Skill 'csv-analyzer' {text}")];
             assert_eq!(found.score.value(), score, "{options} {calls:?}");
             if score > 0.0 {

@@ -24,6 +24,8 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     pub help: Option<String>,
     pub fix: Option<Fix>,
+    /// A likely repair that a person has to choose: editors offer it, `--fix` does not apply it.
+    pub suggestion: Option<Fix>,
     /// Position of the test it touches; `None` when it concerns the whole file.
     pub test: Option<u32>,
 }
@@ -39,6 +41,7 @@ impl Diagnostic {
             related: Vec::new(),
             help: None,
             fix: None,
+            suggestion: None,
             test: None,
         }
     }
@@ -49,7 +52,7 @@ impl Diagnostic {
         for related in &mut self.related {
             related.span = place(related.span);
         }
-        if let Some(fix) = &mut self.fix {
+        for fix in [&mut self.fix, &mut self.suggestion].into_iter().flatten() {
             fix.isolation = fix.isolation.map(place);
             for edit in &mut fix.edits {
                 edit.span = place(edit.span);
@@ -113,6 +116,12 @@ impl Diagnostic {
     #[must_use]
     pub fn fix(mut self, fix: Fix) -> Self {
         self.fix = Some(fix);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn suggestion_if(mut self, suggestion: Option<Fix>) -> Self {
+        self.suggestion = suggestion;
         self
     }
 

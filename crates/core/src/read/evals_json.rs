@@ -140,6 +140,7 @@ pub(super) fn load(
         written: skill.or(own.map(|own| own.name)),
         directory: skill_root.file_name().unwrap_or("skill").to_owned(),
         place: header.name_span,
+        has_root: root.is_mapping(),
     };
     loader.within(&skill_root, |loader| match dialect {
         EvalsDialect::Object { entries, .. } | EvalsDialect::Array(entries) => {
@@ -157,6 +158,8 @@ struct EvalsSkill {
     written: Option<String>,
     directory: String,
     place: Span,
+    /// Whether the file is a mapping, which can say the name.
+    has_root: bool,
 }
 
 /// The parent of an `evals/` directory that holds the file, else the file's directory.
@@ -323,10 +326,15 @@ impl Loader<'_, '_> {
                     "no `skill_name`: triggers are matched by the directory's name, `{}`",
                     shorten(&skill.directory)
                 );
-                self.reader.report(
-                    Diagnostic::new(&MISSING_SKILL_NAME, skill.place, message)
-                        .help("add `skill_name` at the root"),
-                );
+                let help = match skill.has_root {
+                    true => "add `skill_name` at the root",
+                    false => {
+                        "a list has no place for it; put the skill's SKILL.md above `evals/`, \
+                              or use `{\"skill_name\": NAME, \"evals\": [...]}`"
+                    }
+                };
+                let missing = Diagnostic::new(&MISSING_SKILL_NAME, skill.place, message);
+                self.reader.report(missing.help(help));
                 skill.directory.clone()
             }
         };

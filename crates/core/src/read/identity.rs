@@ -110,9 +110,8 @@ const LARGEST: u64 = (1 << 53) - 1;
 pub(super) fn read_id(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<(TestId, Span)> {
     let Some(entry) = bound.get("id") else {
         let help = bound.help_for_missing(TEST_FIELDS, "id", "add `id`, a short unique name");
-        return reader.refuse(
-            Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help),
-        );
+        let found = Diagnostic::new(&MISSING_ID, bound.head(), "this test has no `id`").help(help);
+        return reader.refuse(found.suggestion_if(bound.rename_for_missing(TEST_FIELDS, "id")));
     };
     let node = entry.value;
     let id = match node.scalar() {

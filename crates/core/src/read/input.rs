@@ -204,7 +204,8 @@ fn report_missing(reader: &mut Reader<'_>, bound: &Bound<'_>) {
         Some(key) => key.span(),
         None => bound.head(),
     };
-    reader.report(Diagnostic::new(&MISSING_INPUT, place, "this test has no `input`").help(help));
+    let found = Diagnostic::new(&MISSING_INPUT, place, "this test has no `input`").help(help);
+    reader.report(found.suggestion_if(bound.rename_for_missing(TEST_FIELDS, "input")));
 }
 
 /// Root inputs of the whole chain; read again where the test has variables.

@@ -84,7 +84,8 @@ pub(super) fn read_name(
             Some(_) => bound.head(),
             None => Span::new(source, 0, 0),
         };
-        reader.report(Diagnostic::new(&MISSING_NAME, span, "the suite has no `name`").help(help));
+        let found = Diagnostic::new(&MISSING_NAME, span, "the suite has no `name`").help(help);
+        reader.report(found.suggestion_if(bound.rename_for_missing(ROOT_FIELDS, "name")));
         return (name, span);
     };
     let span = entry.value.span();

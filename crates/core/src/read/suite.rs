@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 
 use crate::assertion::read_entries;
-use crate::diagnostic::{Diagnostic, declare_codes};
+use crate::diagnostic::{Diagnostic, Diagnostics, declare_codes};
 use crate::model::{Map, Verdicts};
 use crate::reader::{Reader, short_span, type_of};
 use crate::source::SourceId;
@@ -76,7 +76,8 @@ pub static ROOT_FIELDS: &[Field] = &[
     Field::new("metadata", Shape::Ref("metadata"), "free-form data; a few keys are reserved"),
     Field::new("execution", Shape::Ref("execution"), "how the tests are run"),
     Field::new("assert", Shape::Ref("assertion-list"), "assertions added to every test")
-        .old(&["assertions", "evaluators"]),
+        .old(&["assertions", "evaluators"])
+        .expected_as(&["assertion", "evaluator"]),
     Field::new("input", Shape::Ref("input"), "messages placed before every test's own input"),
     Field::new(
         "input_files",
@@ -123,6 +124,7 @@ pub(super) fn load_root(
     }
     let partner = sidecar::partner_of(loader, path, tests);
     if tests.is_none() && partner.is_none() {
+        report_other_typos(&mut loader.reader, root);
         return loader.reader.refuse(missing_tests(root));
     }
     if let Some(jsonl) = &partner
@@ -266,13 +268,27 @@ pub(super) fn read_level<'p>(
 }
 
 pub(super) fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
-    bound.explain_unknown(reader.out, |key, _| match key.scalar_text().unwrap_or("") {
+    bound.explain_unknown(reader.out, |key, _| unknown_root_field(key));
+}
+
+fn unknown_root_field(key: Node<'_>) -> Diagnostic {
+    match key.scalar_text().unwrap_or("") {
         "preprocessors" | "depends_on" => unsupported_preparation(key),
         "requires" | "governance" | "category" => {
             unknown_field(key, &[ROOT_FIELDS]).help("move it to `metadata` to keep it for readers")
         }
         _ => unknown_field(key, &[ROOT_FIELDS]),
-    });
+    }
+}
+
+/// A misspelt `tests` shows that the file is meant to be a suite, so its other unknown keys are
+/// mistakes too. They would appear only after `tests` has been corrected.
+fn report_other_typos(reader: &mut Reader<'_>, root: Node<'_>) {
+    let bound = Bound::new(root, &[ROOT_FIELDS], &mut Diagnostics::new());
+    let Some(tests) = bound.misspelt("tests") else {
+        return;
+    };
+    bound.explain_unknown_but(Some(tests), reader.out, |key, _| unknown_root_field(key));
 }
 
 fn read_description(reader: &mut Reader<'_>, bound: &Bound<'_>) -> Option<String> {

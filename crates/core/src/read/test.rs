@@ -96,7 +96,7 @@ pub static TEST_FIELDS: &[Field] = &[
         .expected_as(&["expected", "ideal", "reference", "golden", "answer"]),
     Field::new("assert", Shape::Ref("assertion-list"), "checks of the output")
         .old(&["assertions", "evaluators"])
-        .expected_as(&["checks", "graders", "expect"]),
+        .expected_as(&["assertion", "evaluator", "checks", "graders", "expect"]),
     Field::new("rubrics", Shape::Ref("rubric-items"), "checks answered by a judge"),
     Field::new("input_files", Shape::List(&Shape::Text), "files attached to a string `input`"),
     Field::new("execution", Shape::Ref("execution"), "settings that override those of the suite"),
@@ -325,7 +325,9 @@ impl Loader<'_, '_> {
         };
         let add = "add `criteria`: what counts as success, in words";
         let help = bound.help_for_missing(TEST_FIELDS, "criteria", add);
-        self.reader.report(Diagnostic::new(code, criteria.span, message).help(help));
+        let renamed = bound.rename_for_missing(TEST_FIELDS, "criteria");
+        let found = Diagnostic::new(code, criteria.span, message).help(help);
+        self.reader.report(found.suggestion_if(renamed));
     }
 
     /// Faults that assertions have in this test, unless they only follow from another.
@@ -489,6 +491,7 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
             "turns" => unsupported(key, Level::Blocking, CONVERSATION),
             "mode" if is_conversation => unsupported(key, Level::Blocking, CONVERSATION),
             "depends_on" | "preprocessors" => unsupported_preparation(key),
+            "should_trigger" => unknown_field(key, &[TEST_FIELDS]).help(trigger_help(value)),
             "target" | "timeout_seconds" => unknown_field(key, &[TEST_FIELDS])
                 .help(format!("write it under `execution:` as `{name}`")),
             "category" | "requires" | "governance" => unknown_field(key, &[TEST_FIELDS])
@@ -496,6 +499,16 @@ fn report_unknown(reader: &mut Reader<'_>, bound: &Bound<'_>) {
             _ => unknown_field(key, &[TEST_FIELDS]),
         }
     });
+}
+
+/// In an evals.json the key belongs to the test; in a suite it is an option of an assertion.
+fn trigger_help(value: Node<'_>) -> String {
+    let written = value.scalar_text().unwrap_or("").to_ascii_lowercase();
+    let should_trigger = !matches!(&written[..], "false" | "no" | "off");
+    format!(
+        "write `{{type: trigger-judge, skill: NAME, detection: any-call, should_trigger: \
+         {should_trigger}}}` under `assert`"
+    )
 }
 
 fn unsupported(key: Node<'_>, level: Level, help: &str) -> Diagnostic {

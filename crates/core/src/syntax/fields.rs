@@ -521,6 +521,11 @@ impl<'t> Bound<'t> {
             None => add.into(),
         }
     }
+
+    /// The renaming that [`Bound::help_for_missing`] talks about.
+    pub(crate) fn rename_for_missing(&self, table: &'static [Field], name: &str) -> Option<Fix> {
+        self.stand_in(table, name).map(|key| renaming(key, name))
+    }
 }
 
 /// `x-…` and `$schema` are allowed in every mapping.
@@ -569,11 +574,21 @@ pub fn unknown_field(key: Node<'_>, tables: &[&'static [Field]]) -> Diagnostic {
     let fields = || tables.iter().flat_map(|table| table.iter());
     let found =
         Diagnostic::new(&UNKNOWN_FIELD, key.span(), format!("unknown field `{}`", shorten(name)));
-    if let Some(field) = fields().find(|field| field.expected_as.contains(&name)) {
-        return found.help(format!("did you mean `{}`?", field.name));
+    let expected = fields().find(|field| field.expected_as.contains(&name));
+    let near = || did_you_mean(name, fields().map(|field| field.name));
+    match expected.map(|field| field.name).or_else(near) {
+        Some(near) => {
+            let renamed = Some(renaming(key, near));
+            found.help(format!("did you mean `{near}`?")).suggestion_if(renamed)
+        }
+        None => found.help("remove it, or begin it with `x-` if it is yours"),
     }
-    let help = "remove it, or begin it with `x-` if it is yours";
-    found.suggest(name, fields().map(|field| field.name), help)
+}
+
+fn renaming(key: Node<'_>, name: &str) -> Fix {
+    let written = shorten(key.scalar_text().unwrap_or(""));
+    let title = format!("rename `{written}` to `{name}`");
+    Fix::replace(title, key.target_span(), same_quotes(key, name))
 }
 
 /// Shortens a string for a message.

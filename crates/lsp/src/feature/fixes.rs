@@ -1,5 +1,5 @@
 //! Code actions: the fixes of diagnostics, one by one or all of them. They are those of
-//! `evalrig validate --fix`.
+//! `evalrig validate --fix`, and renamings of misspelt keys, which only a person can choose.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -67,7 +67,7 @@ fn quick_fix(project: &Project, finding: &Finding) -> Option<CodeAction> {
         title: fix.title.clone(),
         kind: Some(CodeActionKind::QuickFix),
         diagnostics: Some(vec![finding.diagnostic.clone()]),
-        is_preferred: Some(true),
+        is_preferred: Some(fix.is_certain),
         edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
         ..CodeAction::default()
     })

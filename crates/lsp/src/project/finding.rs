@@ -22,6 +22,8 @@ const REFERENCE: &str =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundFix {
     pub(crate) title: String,
+    /// Whether no other repair is possible.
+    pub(crate) is_certain: bool,
     pub(crate) edits: Vec<(Utf8PathBuf, TextEdit)>,
 }
 
@@ -87,8 +89,9 @@ impl Finding {
             Some(help) => format!("{}\nhelp: {help}", one.message),
             None => one.message.clone(),
         };
-        let fix = one.fix.as_ref().map(|fix| FoundFix {
+        let fix = one.fix.as_ref().or(one.suggestion.as_ref()).map(|fix| FoundFix {
             title: single_line(&redact(&fix.title)),
+            is_certain: one.fix.is_some(),
             edits: fix
                 .edits
                 .iter()

@@ -47,6 +47,8 @@ struct ArmCases {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ArmUsage {
     pub cost: PartialSum,
+    /// Whether a judge was asked.
+    pub has_judges: bool,
     pub tokens: PartialSum,
     pub duration_ms: PartialSum,
 }
@@ -97,6 +99,7 @@ impl ArmTally {
         let case = ComparedCase { target: row.target.clone(), ..ComparedCase::from(row) };
         if case.is_measured() {
             arm.usage.cost.add(case.cost);
+            arm.usage.has_judges |= row.judge_usage.as_ref().is_some_and(|usage| usage.calls > 0);
             arm.usage.tokens.add(case.tokens.map(|count| count as f64));
             arm.usage.duration_ms.add(case.duration_ms.map(|ms| ms as f64));
         }

@@ -4,7 +4,9 @@
 use evalrig_core::model::{FaultKind, Outcome};
 use serde_json::Value;
 
+use super::check_output::{self, OutputTail};
 use super::file_finding::FileFinding;
+use super::passed_misses;
 use crate::results::{EvaluatorResult, GradeOutcome, Row, RowError, SourcePlace};
 use crate::text::{self, Excerpt, numbers};
 
@@ -17,7 +19,7 @@ const QUESTION_LINES: usize = 4;
 const ANSWER_LINES: usize = 8;
 const ANSWER_LINE: usize = 300;
 /// Deeper composites are not entered.
-const DEPTH: usize = 16;
+pub const DEPTH: usize = 16;
 
 /// Where something is written. The order is that of reading.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +83,7 @@ impl CaseFault {
         Self {
             stage: text::line(&error.stage, NAME),
             kind: text::line(&error.kind, NAME),
-            message: text::line(&joined(&error.message), SENTENCE),
+            message: text::line_ends(&joined(&error.message), SENTENCE),
         }
     }
 
@@ -140,6 +142,8 @@ pub struct CheckFinding {
     pub hits: SentenceList,
     pub misses: SentenceList,
     pub reasoning: Option<String>,
+    /// What a `command` printed.
+    pub output: Vec<OutputTail>,
     pub place: Option<SourceLine>,
 }
 
@@ -178,6 +182,20 @@ impl CheckFinding {
         text
     }
 
+    /// The first miss, or else the score.
+    pub fn why(&self) -> String {
+        self.first_miss().unwrap_or_else(|| self.text())
+    }
+
+    fn first_miss(&self) -> Option<String> {
+        self.misses.shown.first().cloned()
+    }
+
+    /// Its name and what happened.
+    pub fn text(&self) -> String {
+        format!("{} {}", self.title(), self.sentence())
+    }
+
     /// `facts › period (contains-all)`.
     pub fn title(&self) -> String {
         let kind = match (&self.type_name, &self.aggregator) {
@@ -214,7 +232,7 @@ pub struct CaseFinding {
 impl CaseFinding {
     pub fn of(row: &Row) -> Self {
         let mut checks = CheckList::default();
-        checks.gather(&row.evaluator_results, "", 0);
+        checks.gather(&row.evaluator_results, &is_worth_a_look, "", 0);
         let trouble = row.error.as_ref().map(CaseFault::of);
         let errored = || {
             checks.list.iter().find_map(|check| match &check.state {
@@ -256,12 +274,23 @@ impl CaseFinding {
         if let (Outcome::Errored, Some(trouble)) = (self.outcome, &self.trouble) {
             return trouble.text();
         }
-        let missed = self.checks.iter().find_map(|check| check.misses.shown.first());
-        let lost = || {
-            let check = self.checks.first()?;
-            Some(format!("{} {}", check.title(), check.sentence()))
-        };
-        missed.cloned().or_else(lost).unwrap_or_default()
+        let gate = self.missed_gate().map(|gate| self.why_missed(gate));
+        let missed = || self.checks.iter().find_map(CheckFinding::first_miss);
+        let lost = || self.checks.first().map(CheckFinding::text);
+        gate.or_else(missed).or_else(lost).unwrap_or_default()
+    }
+
+    /// What failed the case whatever its score is.
+    fn missed_gate(&self) -> Option<&CheckFinding> {
+        self.checks.iter().find(|check| matches!(check.gate, Some(GateState::Missed(_))))
+    }
+
+    /// What the check missed, or one of its members; else its score.
+    fn why_missed(&self, check: &CheckFinding) -> String {
+        let inner = format!("{} › ", check.name);
+        let members = self.checks.iter().filter(|member| member.name.starts_with(&inner));
+        let mut told = std::iter::once(check).chain(members);
+        told.find_map(CheckFinding::first_miss).unwrap_or_else(|| check.text())
     }
 
     /// Findings with one cause have one key. Numbers in messages (times, ports) are
@@ -300,7 +329,13 @@ struct CheckList {
 }
 
 impl CheckList {
-    fn gather(&mut self, results: &[EvaluatorResult], outer: &str, depth: usize) {
+    fn gather(
+        &mut self,
+        results: &[EvaluatorResult],
+        is_wanted: &dyn Fn(&EvaluatorResult) -> bool,
+        outer: &str,
+        depth: usize,
+    ) {
         for result in results {
             let members = result.evaluator_results.as_deref().unwrap_or_default();
             let own = text::line(&result.name, NAME);
@@ -308,7 +343,7 @@ impl CheckList {
                 "" => own,
                 outer => format!("{outer} › {own}"),
             };
-            if is_worth_a_look(result) {
+            if is_wanted(result) {
                 if self.list.len() < CHECKS {
                     self.list.push(check(result, members, name.clone()))
                 } else {
@@ -316,10 +351,19 @@ impl CheckList {
                 }
             }
             if depth < DEPTH {
-                self.gather(members, &name, depth + 1);
+                self.gather(members, is_wanted, &name, depth + 1);
             }
         }
     }
+}
+
+/// The first checks that were missed, also of a case that passed.
+pub fn missed_checks(row: &Row) -> Vec<CheckFinding> {
+    let threshold = passed_misses::threshold(row);
+    let is_missed = |result: &EvaluatorResult| passed_misses::is_missed(result, threshold);
+    let mut checks = CheckList::default();
+    checks.gather(&row.evaluator_results, &is_missed, "", 0);
+    checks.list
 }
 
 fn is_worth_a_look(result: &EvaluatorResult) -> bool {
@@ -353,6 +397,7 @@ fn check(result: &EvaluatorResult, members: &[EvaluatorResult], name: String) ->
         reasoning: reasoning
             .filter(|text| !text.is_empty())
             .map(|text| text::line(&joined(text), REASONING)),
+        output: check_output::tails(result),
         place: result.source.as_ref().map(SourceLine::of),
         name,
     }
@@ -458,6 +503,30 @@ mod tests {
         };
         assert_eq!(cause("no answer after 1003 ms"), cause("no answer after 87 ms"));
         assert_ne!(cause("no answer after 1 ms"), cause("no reply after 1 ms"));
+    }
+
+    #[test]
+    fn a_missed_gate_goes_before_other_misses() {
+        let mut row = fixture::missing("a", "Output contains 'x'");
+        let mut gate = fixture::graded("hidden", "command", 0.0);
+        gate.gate = Some("missed".to_owned());
+        gate.required = Value::Bool(true);
+        row.evaluator_results.push(gate);
+        let why = |row: &Row| CaseFinding::of(row).first_miss();
+        assert_eq!(why(&row), "hidden (command) scored 0.00, gate missed (must pass)");
+        row.evaluator_results[1].misses = vec!["Command ended with exit status 1: t".to_owned()];
+        assert_eq!(why(&row), "Command ended with exit status 1: t");
+    }
+
+    #[test]
+    fn the_end_of_a_long_message_is_kept() {
+        let mut row = fixture::row("a", Outcome::Errored, None);
+        let trace = "  File \"a.py\", line 1\n".repeat(100);
+        let message = format!("exit status 1: Traceback\n{trace}ValueError: no such column");
+        row.error = Some(fixture::fault("target", "exit", &message));
+        let why = CaseFinding::of(&row).first_miss();
+        assert!(why.starts_with("target/exit: exit status 1: Traceback"), "{why}");
+        assert!(why.ends_with(" · ValueError: no such column"), "{why}");
     }
 
     #[test]

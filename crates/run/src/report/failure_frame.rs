@@ -137,6 +137,12 @@ impl FailureFrame<'_> {
             _ => 0,
         };
         self.sentences(&check.hits, hits, (depth + 2, signs.hit, Tone::Good), gutter, out)?;
+        for tail in &check.output {
+            gutter.note(depth + 2, "", &format!("{}:", tail.title()), Tone::Faint, out)?;
+            for line in &tail.text.lines {
+                gutter.indented(depth + 4, line, out)?;
+            }
+        }
         if let Some(reasoning) = &check.reasoning {
             let (open, close) = signs.quotes;
             let quoted = format!("{open}{reasoning}{close}");
@@ -301,6 +307,12 @@ impl Gutter<'_> {
     fn faint(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         let text = self.paint.cut(text, self.room());
         self.side(None, &self.paint.tone(Tone::Faint, &text), out)
+    }
+
+    /// A line of a program's output; its own indentation says something.
+    fn indented(&self, depth: usize, line: &str, out: &mut dyn Write) -> io::Result<()> {
+        let line = self.paint.cut(line, self.room().saturating_sub(depth));
+        self.side(None, &format!("{:depth$}{line}", ""), out)
     }
 
     /// Wrapped, with a sign before the first line.

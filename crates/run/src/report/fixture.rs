@@ -404,8 +404,9 @@ fn hostile() -> Row {
 
 /// [`HOSTILE`] in every text of a row.
 pub fn hostile_rows() -> Vec<Row> {
-    let outcomes = [Outcome::Failed, Outcome::Borderline, Outcome::Errored, Outcome::Skipped];
-    let rows = outcomes.map(|outcome| {
+    let rows =
+        [Outcome::Failed, Outcome::Borderline, Outcome::Errored, Outcome::Skipped, Outcome::Passed];
+    let rows = rows.map(|outcome| {
         let mut result = graded(HOSTILE, HOSTILE, 0.1);
         result.hits = texts(&[HOSTILE]);
         result.misses = texts(&[HOSTILE]);
@@ -423,7 +424,9 @@ pub fn hostile_rows() -> Vec<Row> {
         row.candidate_answer = Some(HOSTILE.to_owned());
         row.error = Some(fault(HOSTILE, HOSTILE, HOSTILE));
         row.source.file = HOSTILE.to_owned();
-        row.evaluator_results = vec![result];
+        let mut command = graded(HOSTILE, "command", 0.1);
+        command.details = Some(serde_json::json!({"stdout": HOSTILE, "stderr": HOSTILE}));
+        row.evaluator_results = vec![result, command];
         row
     });
     let mut rows = rows.to_vec();

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
+use super::arms::{self, ArmFinding};
 use super::case_finding::{CaseFinding, CheckFinding, CheckState, SourceLine};
 use super::failure_groups::{Group, Groups};
 use super::held_trials::HeldTrials;
@@ -110,6 +111,11 @@ impl Report for Github {
             writeln!(out, "{}", annotation.command("warning"))?;
         }
         let (_, mut text) = total_lines::headline(&self.tally, end);
+        if let Some(sentence) = self.tally.passed_misses.sentence() {
+            text.push_str(&format!("\n{sentence}"));
+        }
+        let arms = self.tally.arms.findings(end.rounds.as_ref(), &end.arm_options);
+        arms.iter().for_each(|arm| text.push_str(&arm_line(arm)));
         for test in by_share.iter().take(CHANGED) {
             let (name, said) = test.parts(LabelParts::of(&self.tally));
             text.push_str(&format!("\n{} {said}", text::line(&name, 120)));
@@ -129,6 +135,15 @@ impl Report for Github {
         }
         writeln!(out, "::notice title=evalrig::{}", data(&text))
     }
+}
+
+/// An arm, and how it compares with the baseline arm.
+fn arm_line(arm: &ArmFinding) -> String {
+    let against = arms::contrast(arm)
+        .map(|contrast| format!("; against {}: {contrast}", arm.bases.join(", ")))
+        .unwrap_or_default();
+    let counts = arms::counts(arm);
+    format!("\narm {}: {counts}{}", text::line(&arm.name, 120), text::line(&against, 500))
 }
 
 /// What the notice says of the baseline.

@@ -7,10 +7,12 @@ use std::io::{self, Write};
 
 use evalrig_core::model::Outcome;
 
-use super::case_finding::CaseFinding;
+use super::case_finding::{CaseFinding, CheckFinding, DEPTH, missed_checks};
 use super::file_finding::FileFinding;
-use super::{Report, ReportKind, ReportOptions, ReportedRun, gap_lines, held_trials, xml};
-use crate::results::{OutcomeCounts, Row, TestKey, TestVerdicts};
+use super::{
+    Report, ReportKind, ReportOptions, ReportedRun, check_output, gap_lines, held_trials, xml,
+};
+use crate::results::{EvaluatorResult, OutcomeCounts, Row, TestKey, TestVerdicts};
 use crate::text::{self, numbers};
 
 pub static REPORT: ReportKind = ReportKind {
@@ -27,6 +29,7 @@ const TOLD: u64 = 2_000;
 const MISSING: usize = 1_000;
 const ANSWER_LINES: usize = 40;
 const ANSWER: usize = 4_000;
+const NAME: usize = 120;
 const CASE_END: &str = "    </testcase>\n";
 
 #[derive(Debug)]
@@ -222,6 +225,7 @@ enum ReasonDetail {
 fn push_case(row: &Row, outcome: Outcome, notable_changes: ReasonDetail, out: &mut String) {
     push_opening(row, out);
     match outcome {
+        Outcome::Passed => push_passed_misses(row, out),
         _ if notable_changes == ReasonDetail::Nothing => {}
         Outcome::Skipped => {
             let of_arm = "the baseline arm does not have to pass";
@@ -232,6 +236,20 @@ fn push_case(row: &Row, outcome: Outcome, notable_changes: ReasonDetail, out: &m
         _ => push_reasons(row, notable_changes, out),
     }
     out.push_str(CASE_END);
+}
+
+/// Checks that the test passed without.
+fn push_passed_misses(row: &Row, out: &mut String) {
+    let missed = if row.outcome == Outcome::Passed { missed_checks(row) } else { Vec::new() };
+    if missed.is_empty() {
+        return;
+    }
+    let mut text = "the test passed, but not every check did:".to_owned();
+    for check in &missed {
+        text.push('\n');
+        push_check(check, &mut text);
+    }
+    let _ = writeln!(out, "      <system-out>{}</system-out>", xml::escape(&text));
 }
 
 /// Everything that comes before what happened to the case.
@@ -310,22 +328,8 @@ fn reasons(finding: &CaseFinding) -> String {
         let _ = writeln!(text, "could not be measured: {}", trouble.text());
     }
     for check in &finding.checks {
-        let place = check.place.as_ref().map(|place| format!(" ({})", place.text()));
-        let _ =
-            writeln!(text, "{} {}{}", check.title(), check.sentence(), place.unwrap_or_default());
-        for miss in &check.misses.shown {
-            let _ = writeln!(text, "  ✗ {miss}");
-        }
-        for hit in &check.hits.shown {
-            let _ = writeln!(text, "  ✓ {hit}");
-        }
-        let left_out = check.misses.left_out() + check.hits.left_out();
-        if left_out > 0 {
-            let _ = writeln!(text, "  {left_out} more");
-        }
-        if let Some(reasoning) = &check.reasoning {
-            let _ = writeln!(text, "  {reasoning}");
-        }
+        push_check(check, &mut text);
+        text.push('\n');
     }
     if finding.checks_left_out > 0 {
         let _ = writeln!(text, "{} more assertions", finding.checks_left_out);
@@ -334,13 +338,44 @@ fn reasons(finding: &CaseFinding) -> String {
     text
 }
 
-/// The question, where it is known, the answer, and what became of files.
+/// What happened to one assertion, in lines without a break at the end.
+fn push_check(check: &CheckFinding, text: &mut String) {
+    let place = check.place.as_ref().map(|place| format!(" ({})", place.text()));
+    let _ = write!(text, "{}{}", check.text(), place.unwrap_or_default());
+    for miss in &check.misses.shown {
+        let _ = write!(text, "\n  ✗ {miss}");
+    }
+    for hit in &check.hits.shown {
+        let _ = write!(text, "\n  ✓ {hit}");
+    }
+    let left_out = check.misses.left_out() + check.hits.left_out();
+    if left_out > 0 {
+        let _ = write!(text, "\n  {left_out} more");
+    }
+    if let Some(reasoning) = &check.reasoning {
+        let _ = write!(text, "\n  {reasoning}");
+    }
+}
+
+/// The question, where it is known, the answer, what commands printed, and what became of files.
 fn said(row: &Row) -> Option<String> {
+    let mut parts: Vec<String> = question_and_answer(row).into_iter().collect();
+    push_outputs(&row.evaluator_results, DEPTH, &mut parts);
     let summary = FileFinding::of(row).and_then(|files| files.summary);
-    let files = summary.map(|summary| format!("files: {summary}"));
-    match (question_and_answer(row), files) {
-        (Some(said), Some(files)) => Some(format!("{said}\n\n{files}")),
-        (said, files) => said.or(files),
+    parts.extend(summary.map(|summary| format!("files: {summary}")));
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// All that is stored of what failed commands printed.
+fn push_outputs(results: &[EvaluatorResult], depth: usize, parts: &mut Vec<String>) {
+    for result in results {
+        let name = text::line(&result.name, NAME);
+        let stored = check_output::stored(result);
+        parts.extend(stored.map(|(stream, said)| format!("{stream} of {name}:\n{said}")));
+        if depth > 0 {
+            let members = result.evaluator_results.as_deref().unwrap_or_default();
+            push_outputs(members, depth - 1, parts);
+        }
     }
 }
 

@@ -94,6 +94,7 @@ impl Report for Markdown {
             .collect();
         let left_out = self.groups.left_out().total();
         push_table(&findings, left_out, label_parts, &mut text);
+        push_passed_misses(&self.tally, label_parts, &mut text);
         let foot = self.foot(end);
         push_details(&findings, label_parts, LONGEST - foot.len(), &mut text);
         text.push_str(&foot);
@@ -320,6 +321,32 @@ fn push_table(entries: &[CaseEntry], left_out: u64, label_parts: LabelParts, tex
     }
 }
 
+/// Tests that passed without one of their checks.
+fn push_passed_misses(tally: &Tally, label_parts: LabelParts, text: &mut String) {
+    let Some(sentence) = tally.passed_misses.sentence() else {
+        return;
+    };
+    let _ = writeln!(text, "\n{sentence}:\n\n| case | score | missed | where |\n|---|---|---|---|");
+    for (label, miss) in tally.passed_misses.tests() {
+        let more = match miss.checks {
+            0 | 1 => String::new(),
+            n => format!(" and {} more", numbers::count(n - 1)),
+        };
+        let place = miss.first.place.as_ref().unwrap_or(&label.place);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {}{more} | {} |",
+            code(&label_parts.name(label), CELL),
+            miss.score.map_or("–".to_owned(), numbers::score),
+            code(&miss.first.why(), CELL),
+            code(&place.text(), CELL),
+        );
+    }
+    if let n @ 1.. = tally.passed_misses.left_out() {
+        let _ = writeln!(text, "\nand {} more.", numbers::counted(n, "case", "cases"));
+    }
+}
+
 fn push_details(entries: &[CaseEntry], label_parts: LabelParts, longest: usize, text: &mut String) {
     let mut left_out = 0;
     for entry in entries {
@@ -357,6 +384,13 @@ fn details(entry: &CaseEntry, label_parts: LabelParts) -> String {
         push_sentences(&check.hits, "✓", &mut text);
         if let Some(reasoning) = &check.reasoning {
             let _ = writeln!(text, "  - {}", code(reasoning, usize::MAX));
+        }
+        for tail in &check.output {
+            push_block(
+                &format!("{} of {}", tail.title(), code(&check.name, CELL)),
+                &tail.text,
+                &mut text,
+            );
         }
     }
     if finding.checks_left_out > 0 {
@@ -398,8 +432,6 @@ fn push_said(what: &str, said: &Excerpt, text: &mut String) {
         let _ = writeln!(text, "\nThe {what} is empty.");
         return;
     }
-    let fence = fence(&said.lines);
-    let lines = said.lines.join("\n");
     let title = comparison::sentence(what);
     let title = title.trim_end_matches('.');
     let cut = if said.lines.len() == said.total {
@@ -407,7 +439,13 @@ fn push_said(what: &str, said: &Excerpt, text: &mut String) {
     } else {
         format!(", {} of {} lines", said.lines.len(), said.total)
     };
-    let _ = writeln!(text, "\n{title}{cut}:\n\n{fence}text\n{lines}\n{fence}");
+    push_block(&format!("{title}{cut}"), said, text);
+}
+
+fn push_block(title: &str, said: &Excerpt, text: &mut String) {
+    let fence = fence(&said.lines);
+    let lines = said.lines.join("\n");
+    let _ = writeln!(text, "\n{title}:\n\n{fence}text\n{lines}\n{fence}");
 }
 
 /// Longer than every run of backticks inside.

@@ -4,6 +4,7 @@
 
 pub mod arms;
 mod case_finding;
+mod check_output;
 pub mod comparison;
 mod disputes;
 mod failure_frame;
@@ -23,6 +24,7 @@ mod label_parts;
 pub mod markdown;
 mod other_runs;
 mod pass_k;
+mod passed_misses;
 mod report_options;
 mod reported_run;
 mod rounds;

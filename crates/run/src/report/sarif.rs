@@ -43,12 +43,18 @@ pub struct Sarif {
     dropped: u64,
     verdicts: TestVerdicts,
     held: HeldTrials,
+    /// Cases that passed and lost points. They come last, because failures must not lack room.
+    passed: Vec<CaseFinding>,
 }
 
 impl Report for Sarif {
     fn row(&mut self, row: &Row, _: &mut dyn Write) -> io::Result<()> {
         self.verdicts.add(row);
-        if matches!(row.outcome, Outcome::Passed | Outcome::Skipped) || !row.decides() {
+        if row.outcome == Outcome::Skipped || !row.decides() {
+            return Ok(());
+        }
+        if row.outcome == Outcome::Passed {
+            self.keep_passed(row);
             return Ok(());
         }
         if let Some(finding) = self.held.sort(row, &self.verdicts) {
@@ -60,7 +66,8 @@ impl Report for Sarif {
     fn finish(&mut self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         let settled = self.held.settle(&self.verdicts);
         settled.failures.iter().for_each(|finding| self.push_failure(finding));
-        settled.notes.iter().for_each(|finding| self.push_note(finding));
+        let passed = std::mem::take(&mut self.passed);
+        settled.notes.iter().chain(&passed).for_each(|finding| self.push_note(finding));
         let log = SarifLog::new(&self.rules.list, &self.results, self.dropped);
         let log = log.with_repository_root().with_errors(gap_lines::sentences(end));
         let text = serde_json::to_string(&log)?;
@@ -71,6 +78,19 @@ impl Report for Sarif {
 impl Sarif {
     pub fn new(setting: &ReportOptions) -> Self {
         Self { verdicts: TestVerdicts::new(setting.exit_rule), ..Self::default() }
+    }
+
+    fn keep_passed(&mut self, row: &Row) {
+        let finding = CaseFinding::of(row);
+        if finding.checks.is_empty() {
+            return;
+        }
+        if self.passed.len() < KEPT {
+            let finding = CaseFinding { question: None, answer: None, files: None, ..finding };
+            self.passed.push(finding);
+        } else {
+            self.dropped += 1;
+        }
     }
 
     fn push_failure(&mut self, finding: &CaseFinding) {
@@ -91,7 +111,7 @@ impl Sarif {
         }
     }
 
-    /// A trial that failed, of a test that passes.
+    /// A case that lost points, of a test that passes.
     fn push_note(&mut self, finding: &CaseFinding) {
         let lost = |check: &&CheckFinding| level(finding, check).is_some();
         for check in finding.checks.iter().filter(lost) {

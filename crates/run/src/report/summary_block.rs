@@ -10,7 +10,7 @@ use super::arms::{self, ArmFinding};
 use super::label_parts::LabelParts;
 use super::tally::Tally;
 use super::test_sample::Sample;
-use super::{ReportedRun, total_lines};
+use super::{Detail, ReportedRun, total_lines};
 use crate::results::OutcomeCounts;
 use crate::text::{
     self, numbers,
@@ -30,6 +30,7 @@ const LISTED: usize = 12;
 #[derive(Debug)]
 pub struct SummaryBlock<'a> {
     pub paint: &'a Paint,
+    pub detail: Detail,
 }
 
 impl SummaryBlock<'_> {
@@ -53,6 +54,7 @@ impl SummaryBlock<'_> {
         self.fact("cache", total_lines::reused(tally), out)?;
         self.fact("judges", total_lines::judges(tally), out)?;
         self.disputes(tally, out)?;
+        self.fact("checks", self.passed_misses(tally), out)?;
         self.table("suites", &tally.suites, &tally.suite_samples, out)?;
         let arms = tally.arms.findings(end.rounds.as_ref(), &end.arm_options);
         if arms.is_empty() {
@@ -61,6 +63,14 @@ impl SummaryBlock<'_> {
         self.arms(&arms, out)?;
         // What the gate decided is said below.
         self.fact("exit", total_lines::exit(tally, end).filter(|_| !end.is_gated), out)
+    }
+
+    fn passed_misses(&self, tally: &Tally) -> Option<String> {
+        let sentence = tally.passed_misses.sentence()?;
+        Some(match self.detail {
+            Detail::Verbose => sentence,
+            _ => format!("{sentence}; -v shows what was missed"),
+        })
     }
 
     /// How many tests pass always, and the flaky ones by name.

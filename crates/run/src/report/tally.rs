@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::ReportedRun;
 use super::arms::{self, ArmTally};
 use super::disputes::Disputes;
+use super::passed_misses::PassedMisses;
 use super::test_sample::Sample;
 use super::test_trials::TestTrials;
 use crate::results::{
@@ -42,6 +43,8 @@ pub struct Tally {
     pub arms: ArmTally,
     /// Where the votes of judges differ.
     pub disputes: Disputes,
+    /// Checks that were missed in tests that passed.
+    pub passed_misses: PassedMisses,
 }
 
 impl Tally {
@@ -64,6 +67,7 @@ impl Tally {
             return;
         }
         self.deciding.add(row);
+        self.passed_misses.add(row);
         count_apart(&mut self.suites, &row.dataset, row.outcome);
         self.tests.add(row);
         self.verdicts.add(row);

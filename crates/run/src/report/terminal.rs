@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use evalrig_core::model::Outcome;
+use evalrig_core::model::{Outcome, Stage};
 
-use super::case_finding::CaseLabel;
+use super::case_finding::{CaseLabel, missed_checks};
 use super::failure_frame::FailureFrame;
 use super::failure_groups::{Group, Groups};
 use super::held_trials::{HeldTrials, TestByShare};
@@ -84,7 +84,32 @@ impl Terminal {
         let test = paint.cut(&label.test, paint.columns() - 24);
         let room = paint.columns().saturating_sub(wrap::width(&test) + 4);
         let facts = paint.tone(Tone::Faint, &paint.cut(&facts, room.max(20)));
-        writeln!(out, "{sign} {test}  {facts}")
+        writeln!(out, "{sign} {test}  {facts}")?;
+        match row.outcome {
+            Outcome::Passed => self.write_missed(row, out),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a test passed without, below its entry, each with its line.
+    fn write_missed(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
+        let paint = &self.paint;
+        for check in missed_checks(row) {
+            let place = check.place.clone().unwrap_or_else(|| CaseLabel::of(row).place);
+            let place = format!("{}:{}", self.text.path(&place.file), place.line);
+            writeln!(
+                out,
+                "    {}  {}",
+                paint.tone(Tone::Place, &paint.text(&place)),
+                paint.text(&check.text())
+            )?;
+            for miss in &check.misses.shown {
+                let sign = paint.tone(Tone::Bad, paint.signs().miss);
+                let miss = paint.cut(miss, paint.columns().saturating_sub(8));
+                writeln!(out, "      {sign} {miss}")?;
+            }
+        }
+        Ok(())
     }
 
     fn write_failures(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -138,8 +163,12 @@ impl Terminal {
         let Some(group) = groups.first() else {
             return next;
         };
-        if let Some(command) = &end.failed_command {
-            next.push((total_lines::path_text(command), "run what did not pass again"));
+        match (&end.failed_command, grade_command(&groups, end)) {
+            (_, Some(command)) => next.push((command, "ask the judge again about these answers")),
+            (Some(command), None) => {
+                next.push((total_lines::path_text(command), "run what did not pass again"));
+            }
+            (None, None) => {}
         }
         let label = &group.shown[0].label;
         let test = format!("{}#{}", self.text.path(&label.place.file), label.test);
@@ -153,7 +182,8 @@ impl Terminal {
         let counts = self.tally.deciding.counts;
         let allowed = self.tally.verdicts.allowed().total();
         let fine = counts.of(Outcome::Passed) + counts.of(Outcome::Skipped) + allowed;
-        if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() {
+        let has_failed = !end.is_gated && end.exit_code.is_some_and(|code| code != 0);
+        if fine < counts.total() || end.stopped.is_some() || !end.gaps.is_empty() || has_failed {
             self.write_failures(out)?;
             self.missing(end, out)?;
             self.last_line(end, out)?;
@@ -177,7 +207,7 @@ impl Terminal {
 
     /// What the results lack.
     fn missing(&self, end: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
-        let block = SummaryBlock { paint: &self.paint };
+        let block = SummaryBlock { paint: &self.paint, detail: self.detail };
         for (at, sentence) in gap_lines::sentences(end).into_iter().enumerate() {
             block.fact(if at == 0 { "missing" } else { "" }, Some(sentence), out)?;
         }
@@ -217,6 +247,18 @@ impl Terminal {
         let runs = numbers::counted(self.tally.logged, "run", "runs");
         Some(format!("{runs} in {}", total_lines::path_text(store)))
     }
+}
+
+/// Where only judges are to blame, the answers are there, and agents need not be paid again.
+fn grade_command(groups: &[&Group], end: &ReportedRun) -> Option<String> {
+    let is_of_judge = |group: &&Group| {
+        let trouble = group.shown[0].trouble.as_ref();
+        group.outcome == Outcome::Errored
+            && trouble.is_some_and(|trouble| trouble.stage == Stage::Judge.word())
+    };
+    let results = end.results.as_ref().filter(|path| path.extension() == Some("jsonl"))?;
+    let path = total_lines::path_text(&text::shell_word(results.as_str()));
+    groups.iter().all(is_of_judge).then(|| format!("evalrig grade {path}"))
 }
 
 impl Report for Terminal {
@@ -260,7 +302,7 @@ impl Report for Terminal {
             Detail::Verbose => [("results", &end.results), ("summary", &end.summary)],
             _ => [("results", &end.results), ("summary", &None)],
         };
-        let block = SummaryBlock { paint: &self.paint };
+        let block = SummaryBlock { paint: &self.paint, detail: self.detail };
         block.numbers(&self.tally, end, out)?;
         self.tests_by_share(&block, out)?;
         for (label, text) in self.pass_k.lines() {

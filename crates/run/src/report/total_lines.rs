@@ -3,8 +3,8 @@
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::mean_between;
 
-use super::ReportedRun;
 use super::tally::Tally;
+use super::{ReportedRun, comparison};
 use crate::results::PartialSum;
 use crate::text::{self, numbers, paint::outcome_phrase};
 
@@ -20,7 +20,7 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     } else if counts.judged() == 0 {
         parts.push("no test could be graded".to_owned());
     } else if passed == counts.judged()
-        && counts.of(Outcome::Errored) == 0
+        && tally.totals.counts.of(Outcome::Errored) == 0
         && end.stopped.is_none()
         && end.gaps.is_empty()
     {
@@ -44,6 +44,7 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     if let n @ 1.. = allowed.total() {
         parts.push(numbers::counted(n, "failed trial allowed", "failed trials allowed"));
     }
+    parts.extend(baseline_arm(tally));
     let mut took = String::new();
     if let Some(ms) = end.duration_ms {
         took = format!(" · {}", numbers::duration(ms));
@@ -54,7 +55,32 @@ pub fn headline(tally: &Tally, end: &ReportedRun) -> (Outcome, String) {
     } else if let Some(gaps) = end.gaps.headline() {
         text = format!("{gaps}; {text}");
     }
-    (verdict(tally, end), text)
+    let found = verdict(tally, end);
+    match unexplained_exit(found, end) {
+        Some(code) => (Outcome::Errored, format!("{text}; exit code {code}")),
+        None => (found, text),
+    }
+}
+
+/// What came of the cases that the counts leave out.
+fn baseline_arm(tally: &Tally) -> Option<String> {
+    let counts = tally.totals.counts.without(&tally.deciding.counts);
+    let mut parts = Vec::new();
+    if counts.judged() > 0 {
+        let [passed, judged] = [counts.of(Outcome::Passed), counts.judged()].map(numbers::count);
+        parts.push(format!("{passed} of {judged} passed"));
+    }
+    if let n @ 1.. = counts.of(Outcome::Errored) {
+        parts.push(format!("{} {}", numbers::count(n), outcome_phrase(Outcome::Errored)));
+    }
+    (!parts.is_empty()).then(|| format!("baseline arm: {}", parts.join(", ")))
+}
+
+/// A code that the cases do not explain, such as that of a record that could not be kept. The line
+/// of a gate says its own code.
+fn unexplained_exit(found: Outcome, end: &ReportedRun) -> Option<u8> {
+    let code = end.exit_code.filter(|code| *code != 0 && found == Outcome::Passed)?;
+    comparison::gate(end).is_none().then_some(code)
 }
 
 /// Why a run ended before its plan did, and how far it got.
@@ -79,6 +105,7 @@ fn verdict(tally: &Tally, end: &ReportedRun) -> Outcome {
         .find(|outcome| counts.of(*outcome) > 0);
     match found {
         Some(outcome) => outcome,
+        None if tally.totals.counts.of(Outcome::Errored) > 0 => Outcome::Errored,
         None if end.stopped.is_some() || !end.gaps.is_empty() => Outcome::Errored,
         None if tally.deciding.counts.judged() == 0 => Outcome::Skipped,
         None => Outcome::Passed,
@@ -179,6 +206,10 @@ pub fn exit(tally: &Tally, end: &ReportedRun) -> Option<String> {
         Outcome::Skipped => 4,
     };
     let code = end.exit_code.filter(|code| *code != expected)?;
+    if unexplained_exit(verdict, end).is_some() {
+        // The headline says it.
+        return None;
+    }
     Some(match code {
         0 if verdict == Outcome::Borderline => {
             "code 0, because borderline counts as passed".to_owned()
@@ -226,6 +257,42 @@ mod tests {
             "mean 0.90 (95 % CI 0.28–1.00, 2 tests)"
         );
         assert_eq!(average(&Tally::default()), None);
+    }
+
+    #[test]
+    fn errors_of_the_baseline_arm_are_in_the_headline() {
+        let mut tally = tally(&[None, None]);
+        let mut errored = fixture::row("a", Outcome::Errored, None);
+        errored.baseline_arm = true;
+        tally.add(&errored);
+        let end = ReportedRun { exit_code: Some(3), ..ReportedRun::default() };
+        let (outcome, text) = headline(&tally, &end);
+        assert_eq!(outcome, Outcome::Errored);
+        assert!(!text.contains("all 2"), "{text}");
+        assert!(text.ends_with(", baseline arm: 1 could not be measured"), "{text}");
+        assert_eq!(exit(&tally, &end), None);
+    }
+
+    #[test]
+    fn the_baseline_arm_is_counted_apart() {
+        let mut tally = tally(&[None, None]);
+        for outcome in [Outcome::Failed, Outcome::Passed] {
+            let mut row = fixture::row("a", outcome, Some(0.5));
+            row.baseline_arm = true;
+            tally.add(&row);
+        }
+        let end = ReportedRun { exit_code: Some(0), ..ReportedRun::default() };
+        let (outcome, text) = headline(&tally, &end);
+        assert_eq!(outcome, Outcome::Passed);
+        assert!(text.ends_with(", baseline arm: 1 of 2 passed"), "{text}");
+    }
+
+    #[test]
+    fn an_exit_code_that_no_case_explains_is_in_the_headline() {
+        let end = ReportedRun { exit_code: Some(3), ..ReportedRun::default() };
+        let (outcome, text) = headline(&tally(&[None]), &end);
+        assert_eq!(outcome, Outcome::Errored);
+        assert!(text.ends_with("; exit code 3"), "{text}");
     }
 
     #[test]

@@ -178,7 +178,12 @@ fn duration(overview: &ResultsOverview) -> Option<String> {
     let [start, end] = [&overview.started, &overview.ended]
         .map(|time| time.as_deref().and_then(unix_milliseconds));
     let took = u64::try_from(end? - start?).ok()?;
-    Some(numbers::duration(took))
+    // Both times are whole seconds.
+    Some(match took {
+        0..1_000 => "under 1 s".to_owned(),
+        1_000..60_000 => format!("{} s", took / 1_000),
+        _ => numbers::duration(took),
+    })
 }
 
 /// `2026-11-16 20:00:00`, UTC as everywhere in results.

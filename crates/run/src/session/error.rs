@@ -58,6 +58,8 @@ pub enum SessionError {
     NoSuite,
     /// No test was selected.
     NoTest,
+    /// `--failed`, and no selected test failed before.
+    NoFailedTest,
     /// No row of a stored run can be graded.
     NoRow(String),
     /// `--gate`, and no test of the run is in the baseline.
@@ -96,6 +98,7 @@ impl SessionError {
                 | Self::OnlyGenerated(_)
                 | Self::NoSuite
                 | Self::NoTest
+                | Self::NoFailedTest
                 | Self::NoRow(_)
                 | Self::NothingInCommon(_)
         )
@@ -150,6 +153,9 @@ impl fmt::Display for SessionError {
             }
             Self::NoSuite => f.write_str("no suite was found"),
             Self::NoTest => f.write_str("no test was selected"),
+            Self::NoFailedTest => f.write_str(
+                "--failed: every selected test passed in the earlier run; there is nothing to run again",
+            ),
             Self::NothingInCommon(baseline) => {
                 write!(f, "--baseline: no test of this run was measured in `{baseline}`")
             }

@@ -300,7 +300,7 @@ impl RunSession {
             estimate.add(suite, self.spec.grading.judging, self.spec.retries);
         }
         if estimate.cases == 0 {
-            return Err(SessionError::NoTest);
+            return Err(no_test(&self.spec));
         }
         let jobs: Vec<&SuiteJob> = self.suites.iter().collect();
         check_arms(&self.spec, &jobs)?;
@@ -335,7 +335,7 @@ impl RunSession {
         let notify = &mut |notice: Notice<'_>| notify(notice.redacted(&secrets));
         if suites.iter().all(|suite| suite.case_count() == 0) {
             return Err(if gaps.is_empty() {
-                SessionError::NoTest
+                no_test(&spec)
             } else {
                 SessionError::Incomplete("no test is known to have failed".to_owned())
             });
@@ -363,6 +363,11 @@ impl RunSession {
         };
         run_suites(&spec, start, notify, listener)
     }
+}
+
+/// Why a run has no case.
+fn no_test(spec: &RunSpec) -> SessionError {
+    if spec.failed.is_some() { SessionError::NoFailedTest } else { SessionError::NoTest }
 }
 
 /// Of the results of `--reuse-arm`, otherwise of the newest runs of the suites. None if there are none: they

@@ -7,7 +7,9 @@ use evalrig_core::compare::{CompareOptions, DEFAULT_MARGIN, Measure};
 use evalrig_core::import::lone_format;
 use evalrig_core::model::KeepRule;
 use evalrig_core::plan::{Filter, Selection, Shard};
-use evalrig_core::read::{FoundSuite, UNDECODABLE_NAME, suite_root};
+use evalrig_core::read::{
+    DiscoveredSuites, FoundSuite, UNDECODABLE_NAME, is_evals_json, suite_root,
+};
 use evalrig_core::reader::{EnvFiles, ReadPolicy, TargetNames, World};
 use evalrig_core::source::{EntryKind, Files, Reach};
 
@@ -22,6 +24,9 @@ use crate::text::{OutputStyle, single_line};
 use super::error::{ForeignFileFound, Notice, Notify, SessionError};
 #[cfg(feature = "queue")]
 use super::queued_run::QueueSpec;
+
+/// Larger files are not looked into for a message.
+const LARGEST_FOR_NOTICE: u64 = 1024 * 1024;
 
 /// Where suites are read from.
 #[derive(Debug, Clone)]
@@ -68,6 +73,33 @@ impl LoadOptions {
         paths: &[String],
         notify: &mut Notify<'_>,
     ) -> Result<Vec<FoundSuite>, SessionError> {
+        Ok(self.search(paths, notify)?.suites)
+    }
+
+    /// As [`LoadOptions::discover`], and in a sentence each, files that look like suites and are not
+    /// found as such.
+    pub fn discover_noting(
+        &self,
+        paths: &[String],
+        notify: &mut Notify<'_>,
+    ) -> Result<(Vec<FoundSuite>, Vec<String>), SessionError> {
+        let found = self.search(paths, notify)?;
+        let unchecked = self.unfound_eval_sets(&found).map(|path| {
+            let shown = single_line(self.shown(path).as_str());
+            format!(
+                "`{shown}` is not checked: of JSON files, only `evals.json` is found in directories; name it to \
+                 check it"
+            )
+        });
+        let unchecked = unchecked.collect();
+        Ok((found.suites, unchecked))
+    }
+
+    fn search(
+        &self,
+        paths: &[String],
+        notify: &mut Notify<'_>,
+    ) -> Result<DiscoveredSuites, SessionError> {
         let found = FoundSuite::from_arguments(&self.files, &self.working_directory, paths);
         let found = found.map_err(SessionError::DiscoveryError)?;
         for path in &found.undecodable {
@@ -80,20 +112,49 @@ impl LoadOptions {
         match (&found.suites[..], found.generated.first()) {
             ([], None) => Err(SessionError::NoSuiteFile(self.foreign_files(&found.others))),
             ([], Some(path)) => Err(SessionError::OnlyGenerated(self.shown(path))),
-            _ => Ok(found.suites),
+            _ => Ok(found),
         }
+    }
+
+    /// Eval sets and trigger lists in directories of evals, which are suites only if they are named.
+    fn unfound_eval_sets<'f>(
+        &self,
+        found: &'f DiscoveredSuites,
+    ) -> impl Iterator<Item = &'f Utf8PathBuf> {
+        let holds_evals = |path: &Utf8Path| {
+            let is_evals_json = |one: &FoundSuite| one.path.file_name() == Some("evals.json");
+            let beside = found.suites.iter().filter(|one| one.path.parent() == path.parent());
+            let directory = path.parent().and_then(Utf8Path::file_name);
+            directory == Some("evals") || beside.into_iter().any(is_evals_json)
+        };
+        let is_named = |path: &Utf8Path| found.suites.iter().any(|one| one.path == path);
+        // What `transpile` wrote repeats a suite.
+        let is_written =
+            |path: &Utf8Path| found.generated.iter().any(|one| one.parent() == path.parent());
+        let candidates = found.others.iter().filter(move |path| {
+            path.extension() == Some("json")
+                && holds_evals(path)
+                && !is_named(path)
+                && !is_written(path)
+        });
+        candidates.filter(|path| self.is_small(path) && self.is_evals_json(path))
+    }
+
+    fn is_evals_json(&self, path: &Utf8Path) -> bool {
+        let text = self.files.read(path, Reach::Anywhere, LARGEST_FOR_NOTICE);
+        text.is_ok_and(|text| is_evals_json(&String::from_utf8_lossy(&text)))
+    }
+
+    fn is_small(&self, path: &Utf8Path) -> bool {
+        let facts = self.files.look(path, Reach::Anywhere);
+        facts.is_ok_and(|facts| facts.size <= LARGEST_FOR_NOTICE)
     }
 
     /// The first of these files that `convert` reads without being told how.
     fn foreign_files(&self, paths: &[Utf8PathBuf]) -> Vec<ForeignFileFound> {
-        /// Larger files are not looked into for a message.
-        const LARGEST: u64 = 1024 * 1024;
         const MOST: usize = 3;
-        let is_small = |path: &&Utf8PathBuf| {
-            let facts = self.files.look(path, Reach::Anywhere);
-            facts.is_ok_and(|facts| facts.size <= LARGEST)
-        };
-        let found = paths.iter().filter(is_small).filter_map(|path| {
+        let small = paths.iter().filter(|path| self.is_small(path));
+        let found = small.filter_map(|path| {
             let title = lone_format(&self.files, path)?.title;
             Some(ForeignFileFound { path: self.shown(path), title })
         });
@@ -138,8 +199,11 @@ impl LoadOptions {
 
     /// A path relative to the working directory, if it is inside.
     pub(super) fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
-        let near = path.strip_prefix(&self.working_directory);
-        near.unwrap_or(path).to_owned()
+        match path.strip_prefix(&self.working_directory) {
+            Ok(near) if near.as_str().is_empty() => Utf8PathBuf::from("."),
+            Ok(near) => near.to_owned(),
+            Err(_) => path.to_owned(),
+        }
     }
 
     fn check_kind(

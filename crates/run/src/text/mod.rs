@@ -11,7 +11,7 @@ pub use evalrig_core::digest::hex;
 pub use paint::OutputStyle;
 pub use sanitize::{
     CUT, Excerpt, INTERNAL_MARK, ascii, control_picture, defuse_commands, excerpt, is_harmful,
-    json, line, painted, paragraph, single_line, source,
+    json, last_lines, line, line_ends, painted, paragraph, single_line, source,
 };
 
 /// A path as the user would type it in `working_directory`, with `/` on every platform.

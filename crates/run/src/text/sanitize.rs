@@ -126,7 +126,22 @@ pub fn line(text: &str, limit: usize) -> String {
     defuse_commands(out)
 }
 
-/// The first lines of a text.
+/// As [`line`], but a text that is too long keeps its end too, where programs name the error.
+pub fn line_ends(text: &str, limit: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= limit {
+        return line(&text, limit);
+    }
+    let head = limit / 4;
+    let tail = limit - head;
+    let start = text.char_indices().rev().nth(tail - 1).map_or(0, |(at, _)| at);
+    // A word that was cut in two is left out, unless it is all there is.
+    let end = &text[start..];
+    let end = end.split_once(' ').map_or(end, |(_, whole)| whole);
+    format!("{} {}", line(&text, head), line(end, tail))
+}
+
+/// The first or the last lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     pub lines: Vec<String>,
@@ -157,6 +172,13 @@ pub fn excerpt(text: &str, lines: usize, limit: usize) -> Excerpt {
             text.bytes().filter(|byte| *byte == b'\n').count() + 1
         },
     }
+}
+
+/// As [`excerpt`], from the end of the text.
+pub fn last_lines(text: &str, lines: usize, limit: usize) -> Excerpt {
+    let all = excerpt(text, usize::MAX, limit);
+    let start = all.lines.len().saturating_sub(lines);
+    Excerpt { lines: all.lines[start..].to_vec(), total: all.total }
 }
 
 /// Whether something was left out.

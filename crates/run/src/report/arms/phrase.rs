@@ -32,7 +32,9 @@ pub fn usage(arm: &ArmFinding) -> Option<String> {
         let known = sum.whole().filter(|_| sum.reported > 0)?;
         Some(known / sum.reported as f64)
     };
-    let cost = mean(&found.cost).filter(|cost| *cost > 0.0).map(numbers::money);
+    let judges = if found.has_judges { " with judges" } else { "" };
+    let cost = mean(&found.cost).filter(|cost| *cost > 0.0);
+    let cost = cost.map(|cost| format!("{}{judges}", numbers::money(cost)));
     let tokens = mean(&found.tokens).filter(|tokens| *tokens > 0.0);
     let tokens = tokens.map(|tokens| format!("{} tokens", numbers::count(tokens.round() as u64)));
     let time = mean(&found.duration_ms).filter(|ms| *ms > numbers::SHORT);
@@ -112,6 +114,7 @@ pub fn skill_lines(skills: &SkillMatrix) -> Vec<String> {
 mod tests {
     use super::super::testing::{arm_row, findings, skill_row};
     use super::*;
+    use crate::results::JudgeUsage;
 
     #[test]
     fn an_arm_says_what_it_costs_as_far_as_that_is_known() {
@@ -123,6 +126,10 @@ mod tests {
         let found = findings(&rows);
         assert_eq!(usage(&found[1]).unwrap(), "$0.0020, 1,550 tokens, 2.0 s per case");
         assert!(counts(&found[0]).starts_with("0 of 1 passed"), "{}", counts(&found[0]));
+        rows[0].judge_usage =
+            Some(JudgeUsage { calls: 1, cost_usd: Some(0.001), ..JudgeUsage::default() });
+        assert!(usage(&findings(&rows)[1]).unwrap().starts_with("$0.0030 with judges, 1,550 "));
+        rows[0].judge_usage = None;
         rows[0].cost_usd = None;
         assert_eq!(usage(&findings(&rows)[1]).unwrap(), "1,550 tokens, 2.0 s per case");
     }
