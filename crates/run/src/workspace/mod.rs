@@ -61,6 +61,8 @@ mod diff;
 #[cfg(unix)]
 mod file_list;
 #[cfg(unix)]
+mod file_name;
+#[cfg(unix)]
 mod git;
 #[cfg(unix)]
 mod hook;
@@ -79,6 +81,8 @@ mod repo_leftovers;
 mod skill_contents;
 #[cfg(unix)]
 mod snapshot;
+#[cfg(unix)]
+mod suite_reach;
 #[cfg(unix)]
 mod text_pack;
 #[cfg(not(unix))]
