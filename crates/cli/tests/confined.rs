@@ -106,6 +106,152 @@ fn a_judge_does_not_get_the_home_of_the_agent() {
 }
 
 #[test]
+fn a_network_that_cannot_be_taken_away_stops_the_run() {
+    let agent = "touch \"$CALLED\"; echo ok";
+    for (sandbox, arguments) in [
+        (None, &[][..]),
+        (Some("none"), &[]),
+        (Some("home"), &[]),
+        (Some("bwrap"), &["--sandbox", "none"]),
+        (Some("docker"), &["--sandbox", "home"]),
+    ] {
+        let project = Project::empty();
+        project.write("EVAL.yaml", &suite(&json!({}), &one_test()));
+        let env = json!({"CALLED": project.path("called")});
+        let mut options = json!({"command": agent, "network": "none", "env": env});
+        if let Some(sandbox) = sandbox {
+            options["sandbox"] = json!(sandbox);
+        }
+        project.write(".evalrig/targets.yaml", &target(&options));
+        let ended = project.run(arguments);
+        ended.exits(2);
+        assert!(ended.err.contains("`network: none` has no effect in sandbox"), "{sandbox:?}");
+        assert!(!project.path("called").exists(), "{sandbox:?}");
+    }
+}
+
+#[test]
+fn files_attached_to_a_later_turn_are_placed_and_named() {
+    let test = |id: &str, more: Value| {
+        let mut test = json!({"id": id, "criteria": "c", "input": "go", "conversation_id": "x"});
+        for (key, value) in more.as_object().unwrap() {
+            test[key] = value.clone();
+        }
+        test
+    };
+    let check = json!([{"type": "files", "exists": ["data/y"]}]);
+    let tests = json!([
+        test("a", json!({"assert": [{"type": "regex", "value": "^"}]})),
+        test("b", json!({"input_files": ["data/y"], "assert": check})),
+    ]);
+    for (cwd, is_absolute) in [(".", false), ("sub", true)] {
+        let workspace = json!({"template": "./template", "cwd": cwd});
+        let options = json!({"command": "cat", "files": "paths"});
+        let project = Project::new(&suite(&workspace, &tests), &target(&options));
+        project.write("template/sub/x", "");
+        project.write("data/y", "attached");
+        project.run(&["--quiet"]).exits(0);
+        assert!(project.row("b")["workspace"]["created"] == json!([]));
+        let prompt = answer(&project, "b");
+        let path = prompt.split("<file path=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let path = path.expect("a file");
+        assert!(path.ends_with("data/y"), "{prompt}");
+        assert_eq!(Path::new(path).is_absolute(), is_absolute, "{prompt}");
+    }
+}
+
+#[test]
+fn the_workspace_of_a_later_turn_must_be_that_of_the_first() {
+    let test = |id: &str, workspace: &Value| {
+        json!({"id": id, "criteria": "c", "input": "go", "conversation_id": "x", "workspace": workspace,
+            "assert": [{"type": "regex", "value": "^"}]})
+    };
+    let (one, other) = (json!({"env": {"A": "1"}}), json!({"env": {"A": "2"}}));
+    for (second, code) in [(&one, 0), (&other, 2)] {
+        let tests = json!([test("a", &one), test("b", second)]);
+        let options = json!({"command": "touch \"$CALLED\"; echo ok"});
+        let project = Project::new(&json!({"name": "talk", "tests": tests}).to_string(), "");
+        let mut options = options;
+        options["env"] = json!({"CALLED": project.path("called")});
+        project.write(".evalrig/targets.yaml", &target(&options));
+        let ended = project.run(&[]);
+        ended.exits(code);
+        assert_eq!(ended.err.contains("conversation-workspace"), code == 2, "{}", ended.err);
+        assert_eq!(project.path("called").exists(), code == 0);
+    }
+}
+
+#[test]
+fn a_workspace_that_cannot_be_made_ready_fails_every_turn_in_the_same_way() {
+    let test = |id: &str| {
+        json!({"id": id, "criteria": "c", "input": "go", "conversation_id": "x",
+            "assert": [{"type": "regex", "value": "^"}]})
+    };
+    let workspace = json!({"setup": "exit 1"});
+    let tests = json!([test("a"), test("b")]);
+    let project = Project::new(&suite(&workspace, &tests), &target(&json!({"command": "echo ok"})));
+    project.run(&["--quiet"]).exits(3);
+    for row in project.rows() {
+        let error = &row["error"];
+        assert_eq!((&error["stage"], &error["kind"]), (&json!("workspace"), &json!("setup")));
+    }
+}
+
+#[test]
+fn paths_outside_of_the_root_work_if_they_are_allowed() {
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().canonicalize().unwrap();
+    for path in ["template/a", "overlay/hidden", "x"] {
+        fs::create_dir_all(outside.join(path).parent().unwrap()).unwrap();
+        fs::write(outside.join(path), "1\n").unwrap();
+    }
+    let name = outside.file_name().unwrap().to_str().unwrap();
+    let tests = json!([{"id": "a", "criteria": "c", "input": "go", "input_files": [format!("../{name}/x")],
+        "assert": [{"type": "files", "exists": ["a", "x"]},
+            {"type": "command", "run": "cat hidden", "overlay": format!("../{name}/overlay")}]}]);
+    let suite = suite(&json!({"template": format!("../{name}/template")}), &tests);
+    let project = Project::new(&suite, &target(&json!({"command": "echo ok"})));
+    if project.path(".").canonicalize().unwrap().parent() != outside.parent() {
+        return;
+    }
+    project.run(&["--quiet"]).exits(2);
+    project.run(&["--quiet", "--allow-outside-root"]).exits(0);
+}
+
+#[test]
+fn a_script_judge_gets_no_path_of_a_workspace_that_is_gone() {
+    let judge = "#!/bin/sh\ncat > \"$SEEN\"\necho '{\"score\": 1}'\n";
+    let project = Project::empty();
+    let tests = json!([{"id": "a", "criteria": "c", "input": "go",
+        "assert": [{"type": "code-judge", "script": ["sh", "./judge.sh"]}]}]);
+    let workspace = json!({"keep": "always"});
+    project.write("EVAL.yaml", &suite(&workspace, &tests));
+    let seen = project.path("seen");
+    project.write("judge.sh", &judge.replace("$SEEN", seen.to_str().unwrap()));
+    project.write(".evalrig/targets.yaml", &target(&json!({"command": "echo ok > made; echo ok"})));
+    let path_seen = || -> Value {
+        let payload: Value = serde_json::from_slice(&fs::read(&seen).unwrap()).unwrap();
+        assert!(payload["file_changes"].is_string(), "{payload}");
+        payload["workspace_path"].clone()
+    };
+    project.run(&["--quiet"]).exits(0);
+    let kept = text(&project.row("a")["workspace"]["path"]);
+    let grade = || {
+        fs::remove_file(&seen).unwrap();
+        project.evalrig(&["grade", "--quiet"]).exits(0);
+        path_seen()
+    };
+    assert_eq!(grade(), json!(kept));
+    fs::remove_dir_all(&kept).unwrap();
+    assert_eq!(grade(), Value::Null);
+    std::os::unix::fs::symlink("/etc", &kept).unwrap();
+    assert_eq!(grade(), Value::Null);
+    fs::remove_file(&kept).unwrap();
+    // The directory for temporary files of the project does not hold anything else.
+    fs::remove_dir_all(Path::new(&kept).parent().unwrap()).unwrap();
+}
+
+#[test]
 fn the_options_of_a_home_are_obeyed() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join(".claude")).unwrap();
@@ -502,7 +648,7 @@ fn import_image() -> Result<(), String> {
     let run = |line: &str| {
         let ended = std::process::Command::new("sh").args(["-c", line]).output();
         let ended = ended.map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+        let said = String::from_utf8_lossy(&ended.err).trim().to_owned();
         if ended.status.success() { Ok(()) } else { Err(said) }
     };
     run("command -v podman").map_err(|_| "podman is not installed".to_owned())?;

@@ -160,8 +160,12 @@ fn list_anywhere(directory: &Utf8Path) -> io::Result<DirectoryListing> {
         } else {
             open::kind(file_type)
         };
+        let is_absolute_link =
+            is_link && fs::read_link(entry.path()).is_ok_and(|to| to.is_absolute());
         match entry.file_name().into_string() {
-            Ok(name) => listing.entries.push(DirectoryEntry { name, kind, is_link }),
+            Ok(name) => {
+                listing.entries.push(DirectoryEntry { name, kind, is_link, is_absolute_link });
+            }
             Err(name) => {
                 listing.push_undecodable(name.to_string_lossy().into_owned(), kind);
             }

@@ -1,5 +1,7 @@
 //! `llm-judge`: a judge grades the answer by a prompt, by rubric items, or by both.
 
+use camino::Utf8PathBuf;
+
 use crate::diagnostic::{Diagnostic, declare_codes};
 use crate::model::{
     Check, CommonOptions, Fault, FaultKind, Grade, GradingContext, JudgePrompt, JudgeTemplate,
@@ -251,6 +253,11 @@ impl Check for JudgeCheck {
             ("votes", format!("that `{type_name}` counts {count} votes is left out"))
         };
         votes.map(loss).into_iter().collect()
+    }
+
+    fn hidden_files(&self) -> Vec<Utf8PathBuf> {
+        let file = self.prompt().and_then(JudgePrompt::file);
+        file.map(|file| file.path.clone()).into_iter().collect()
     }
 
     fn grade(&self, context: &GradingContext<'_>) -> Step {

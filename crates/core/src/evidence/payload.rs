@@ -56,10 +56,9 @@ pub fn payload(evidence: &Evidence<'_>, config: &Map) -> Map {
     map
 }
 
-/// Where the workspace is now, or where it was kept.
+/// Where the workspace is. What the results say about a kept one counts only if it was found there.
 fn workspace_path(evidence: &Evidence<'_>) -> Value {
-    let kept = evidence.transcript.files.as_ref().and_then(|files| files.path.as_deref());
-    or_null(evidence.workspace.map(|files| files.path().as_str()).or(kept))
+    or_null(evidence.workspace.map(|files| files.path().as_str()))
 }
 
 /// The diff of the workspace.
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_learn_where_the_workspace_is_and_what_changed() {
+    fn scripts_get_what_changed_but_no_path_of_a_workspace_that_is_gone() {
         let mut sample = Sample::new(Vec::new(), Transcript::of_text("a"));
         sample.transcript.files = Some(FileChanges {
             diff: "+x\n".to_owned(),
@@ -257,12 +256,12 @@ mod tests {
         });
         let map = payload(&sample.evidence(), &Map::new());
         for (key, value) in [
-            ("workspacePath", "/kept"),
-            ("workspace_path", "/kept"),
-            ("fileChanges", "+x\n"),
-            ("file_changes", "+x\n"),
+            ("workspacePath", Value::Null),
+            ("workspace_path", Value::Null),
+            ("fileChanges", "+x\n".into()),
+            ("file_changes", "+x\n".into()),
         ] {
-            assert_eq!(map.get(key), Some(&value.into()), "{key}");
+            assert_eq!(map.get(key), Some(&value), "{key}");
         }
     }
 

@@ -17,6 +17,14 @@ pub enum JudgePrompt {
 }
 
 impl JudgePrompt {
+    /// The file that it is in.
+    pub fn file(&self) -> Option<&PromptFile> {
+        match self {
+            Self::Inline { .. } => None,
+            Self::File { file, .. } => file.as_ref(),
+        }
+    }
+
     /// The text, or the path as written.
     pub fn written(&self) -> &str {
         match self {

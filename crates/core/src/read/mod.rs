@@ -44,6 +44,7 @@ mod verdicts;
 mod version;
 mod workspace;
 mod workspace_answers;
+mod workspace_container;
 mod workspace_hook;
 mod workspace_repo;
 mod workspace_template;

@@ -17,6 +17,7 @@ use crate::syntax::{Node, Scalar};
 use super::inherited_defaults::InheritedDefaults;
 use super::loader::Loader;
 use super::workspace_answers::WorkspacePart;
+use super::workspace_container::{DOCKER_FIELDS, read_container};
 use super::workspace_hook::{HOOK_SHAPE, HOOKS_FIELDS, ReadHooks, read_hooks};
 use super::workspace_repo::read_repos;
 use super::workspace_template::TemplateFacts;
@@ -67,12 +68,6 @@ pub static WORKSPACE_FIELDS: &[Field] = &[
         "`temp` or `pooled`: a fresh directory for every case, which is always so",
     ),
     Field::new("path", Shape::Text, "directory of `mode: static`, which is not supported"),
-];
-
-static DOCKER_FIELDS: &[Field] = &[
-    Field::new("image", Shape::NonEmptyText, "image of the container"),
-    Field::new("memory", Shape::TextOrScalar, "limit of memory, such as `2g`"),
-    Field::new("cpus", Shape::TextOrScalar, "limit of processors, such as `1.5`"),
 ];
 
 const ISOLATIONS: &[&str] = &["per_test", "shared"];
@@ -241,14 +236,7 @@ fn read_layer(options: &mut Options<'_, '_, '_>) -> (WorkspaceLayer, Option<Plac
         env: known(options.optional("env", read_env)).unwrap_or_default(),
         keep: known(options.choice("keep")),
         setup_cache: known(options.boolean("setup_cache")),
-        container: known(options.nested("docker", DOCKER_FIELDS, |options| {
-            let image = options.full_text("image")?;
-            Ok(ContainerSettings {
-                image: image.map(|image| image.value),
-                memory: options.optional("memory", scalar_text)?,
-                cpus: options.optional("cpus", scalar_text)?,
-            })
-        })),
+        container: known(read_container(options)),
     };
     (layer, known(template))
 }

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Assertion, Expected, RepoOrigin, WorkspaceRepo};
 use crate::source::{Files, Span, Spanned};
+use crate::syntax::fields::shorten;
 
 use super::loader::Loader;
 use super::workspace_template::{ANSWER_IN_WORKSPACE, TemplateFacts};
@@ -103,6 +104,12 @@ fn is_checked_out(path: &Utf8Path, sparse: &[String]) -> bool {
         || sparse.iter().any(|one| path.starts_with(one) || Utf8Path::new(one).starts_with(parent))
 }
 
+/// Whether a path leads through one of the directories that evalrig keeps its files in.
+fn is_own_file(path: &str) -> bool {
+    let below = format!("/{path}");
+    ["/.evalrig/", "/.agentv/", "/.co/evals/"].iter().any(|own| below.contains(own))
+}
+
 impl Loader<'_, '_> {
     pub(super) fn report_suite_in_repos(&mut self, repos: &[Spanned<WorkspaceRepo>]) {
         for part in repos.iter().filter_map(WorkspacePart::of_repo) {
@@ -114,6 +121,15 @@ impl Loader<'_, '_> {
     pub(super) fn report_suite_in(&mut self, part: WorkspacePart<'_>) {
         if let Some(file) = self.chain.iter().find(|file| part.holds_file(file)) {
             let what = format!("the suite: `{}`", self.reader.shown(file));
+            self.reader.report(part.report(part.span(), &what));
+        }
+    }
+
+    /// Whether the template has targets, judges or results of evalrig, of whatever suite.
+    pub(super) fn report_own_files(&mut self, template: &TemplateFacts) {
+        let part = WorkspacePart::Template(template);
+        if let Some(file) = template.files().iter().find(|file| is_own_file(file)) {
+            let what = format!("targets, judges or results of evalrig: `{}`", shorten(file));
             self.reader.report(part.report(part.span(), &what));
         }
     }

@@ -15,7 +15,8 @@ use super::loader::Loader;
 use super::workspace_answers::WorkspacePart;
 
 declare_codes! {
-    LINK_OUTSIDE_TEMPLATE = "link-outside-template", BlocksRun, Reference, r#"A symbolic link in the template of a workspace leads out of it.
+    LINK_OUTSIDE_TEMPLATE = "link-outside-template", BlocksRun, Reference, r#"A symbolic link in the template of a workspace leads out of it, or has an absolute target: then its copy leads to the
+template.
 
 ## Example
 ```text
@@ -115,6 +116,11 @@ impl TemplateFacts {
         tree.is_complete.then_some(&tree.files)
     }
 
+    /// As many as were looked at.
+    pub(super) fn files(&self) -> &[String] {
+        &self.content.tree.files
+    }
+
     pub(super) fn gitignores(&self) -> &[(String, IgnoreList)] {
         &self.content.gitignores
     }
@@ -157,6 +163,14 @@ impl Loader<'_, '_> {
             let fault = Diagnostic::new(&LINK_OUTSIDE_TEMPLATE, span, message);
             self.reader.report(fault.help(help));
         }
+        for link in &content.tree.absolute {
+            let message = format!(
+                "the link `{}` is absolute, so in a copy of the template it leads out of it",
+                shorten(link)
+            );
+            let fault = Diagnostic::new(&LINK_OUTSIDE_TEMPLATE, span, message);
+            self.reader.report(fault.help("make it relative: `ln -sr`"));
+        }
         if let Some(special) = content.tree.special.first() {
             let message = format!(
                 "`{}` in the template is not a file, a directory or a link",
@@ -168,6 +182,7 @@ impl Loader<'_, '_> {
         }
         let facts = TemplateFacts { path, span, content };
         self.report_suite_in(WorkspacePart::Template(&facts));
+        self.report_own_files(&facts);
         Arc::new(facts)
     }
 }

@@ -29,6 +29,8 @@ pub struct DirectoryEntry {
     pub name: String,
     pub kind: EntryKind,
     pub is_link: bool,
+    /// Whether it is a link to an absolute path, wherever that leads.
+    pub is_absolute_link: bool,
 }
 
 /// The names in a directory.

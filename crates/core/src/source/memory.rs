@@ -89,7 +89,8 @@ impl Files for MemoryFiles {
             };
             names.insert(first.as_str().to_owned(), kind);
         }
-        let entry = |(name, kind)| DirectoryEntry { name, kind, is_link: false };
+        let entry =
+            |(name, kind)| DirectoryEntry { name, kind, is_link: false, is_absolute_link: false };
         let entries = names.into_iter().map(entry).collect();
         Ok(DirectoryListing { entries, undecodable: Vec::new() })
     }

@@ -13,6 +13,8 @@ pub struct TreeListing {
     pub others: Vec<String>,
     /// Links that lead out of the directory.
     pub outside: Vec<String>,
+    /// Other links whose targets are absolute: a copy of the directory would lead back to it.
+    pub absolute: Vec<String>,
     /// Neither files, directories nor links: FIFOs, sockets, devices.
     pub special: Vec<String>,
     /// `false` if there are more files than the limit, or a directory could not be listed.
@@ -38,6 +40,9 @@ pub fn list_tree(files: &dyn Files, directory: &Utf8Path, limit: usize) -> TreeL
                 break;
             }
             let path = below.join(&entry.name);
+            if entry.is_absolute_link && entry.kind != EntryKind::Outside {
+                tree.absolute.push(path.to_string());
+            }
             match entry.kind {
                 EntryKind::Directory if !entry.is_link => {
                     tree.others.push(path.to_string());
@@ -56,6 +61,7 @@ pub fn list_tree(files: &dyn Files, directory: &Utf8Path, limit: usize) -> TreeL
     tree.files.sort();
     tree.others.sort();
     tree.outside.sort();
+    tree.absolute.sort();
     tree.special.sort();
     tree
 }

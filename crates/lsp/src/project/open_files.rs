@@ -98,7 +98,12 @@ impl Files for OpenFiles<'_> {
             let name = path.file_name().unwrap_or_default();
             if !listing.entries.iter().any(|entry| entry.name == name) {
                 let (name, kind) = (name.to_owned(), EntryKind::File);
-                listing.entries.push(DirectoryEntry { name, kind, is_link: false });
+                listing.entries.push(DirectoryEntry {
+                    name,
+                    kind,
+                    is_link: false,
+                    is_absolute_link: false,
+                });
             }
         }
         listing.sort();

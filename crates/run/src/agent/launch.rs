@@ -9,7 +9,9 @@ use crate::disk::{CopyOrigin, CopyRules, copy_tree};
 use crate::sandbox::{
     NetworkAccess, NoSandbox, ProgramStart, Sandbox, SandboxView, SandboxedProgram, sandbox_named,
 };
-use crate::setting::{ConnectContext, LoginRule, NetworkRule, SandboxName, without_process};
+use crate::setting::{
+    ConnectContext, LoginRule, NetworkRule, SandboxName, without_own_network, without_process,
+};
 
 use super::Agent;
 use super::clean_home::{
@@ -84,7 +86,7 @@ impl ProcessConfinement {
             Some(setting) => context.choice(setting, "a value of `network`")?,
             None => NetworkRule::Keep,
         };
-        Ok(Some(Self {
+        let confinement = Self {
             home,
             login: match login {
                 LoginRule::Carry => Login::Carried,
@@ -99,7 +101,18 @@ impl ProcessConfinement {
                 image: context.optional(options.image.as_ref())?,
                 ..ContainerSettings::default()
             },
-        }))
+        };
+        match options.network_place {
+            Some(place) if !confinement.obeys_network_rule() => {
+                Err(without_own_network(place, confinement.sandbox.name()))
+            }
+            _ => Ok(Some(confinement)),
+        }
+    }
+
+    /// Only a sandbox that hides files can take the network away.
+    fn obeys_network_rule(&self) -> bool {
+        self.network == NetworkAccess::Kept || self.hides_files()
     }
 
     /// Whether programs see less of the file system than evalrig does.

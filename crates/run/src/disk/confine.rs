@@ -85,7 +85,10 @@ pub(super) fn list_inside(root: &Utf8Path, directory: &Utf8Path) -> io::Result<D
             continue;
         };
         let kind = if is_link { root.kind_behind(&below.join(name)) } else { kind_of(found) };
-        listing.entries.push(DirectoryEntry { name: name.to_owned(), kind, is_link });
+        let is_absolute_link = is_link
+            && readlinkat(&opened, raw, Vec::new()).is_ok_and(|to| to.to_bytes().starts_with(b"/"));
+        let name = name.to_owned();
+        listing.entries.push(DirectoryEntry { name, kind, is_link, is_absolute_link });
     }
     listing.sort();
     Ok(listing)

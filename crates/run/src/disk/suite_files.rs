@@ -50,7 +50,8 @@ impl SuiteFiles {
         self.known.get(path).map(Fingerprint::text)
     }
 
-    fn reach(&self) -> Reach<'_> {
+    /// Where the paths of the suite may lead.
+    pub(crate) fn reach(&self) -> Reach<'_> {
         match self.confinement {
             Confinement::Root => Reach::Inside(&self.root),
             Confinement::None => Reach::Anywhere,

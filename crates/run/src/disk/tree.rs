@@ -183,6 +183,20 @@ impl TreeReader {
         Ok(facts_of(&statat(at.directory(), at.rest, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
+    /// Lets the owner of a file read it. Elsewhere than on Linux nothing is done.
+    pub(crate) fn unlock_file(&self, path: &[u8]) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = open_with(self.0.as_fd(), path, flags)?;
+            if facts_of(&fstat(&opened)?).kind == NodeKind::File {
+                unlock_opened(&opened, 0o400)?;
+            }
+        }
+        let _ = path;
+        Ok(())
+    }
+
     pub(crate) fn link_target(&self, path: &[u8]) -> io::Result<Vec<u8>> {
         let at = LongPath::below(self.0.as_fd(), path)?;
         Ok(readlinkat(at.directory(), at.rest, Vec::new())?.into_bytes())
@@ -192,6 +206,10 @@ impl TreeReader {
 /// Opens a regular file by its path below a directory.
 pub(super) fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    regular(open_with(root, path, flags)?.into())
+}
+
+fn open_with(root: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
     let at = LongPath::below(root, path)?;
     let (root, path) = (at.directory(), at.rest);
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -201,10 +219,10 @@ pub(super) fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<File> 
         match openat2(root, path, flags, Mode::empty(), stay) {
             // The kernel or a sandbox does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => {}
-            opened => return regular(opened?.into()),
+            opened => return Ok(opened?),
         }
     }
-    regular(openat(root, path, flags, Mode::empty())?.into())
+    Ok(openat(root, path, flags, Mode::empty())?)
 }
 
 /// Visits everything below a directory.

@@ -77,6 +77,7 @@ impl CaseWork<'_> {
         let (suite, test) = (self.suite_job(), self.test());
         let facts = CaseFacts {
             root: &suite.root,
+            reach: suite.files.reach(),
             suite: &suite.suite.name,
             judging: &JudgingFiles::default(),
             test_id: test.id.as_str(),

@@ -7,6 +7,7 @@ use std::time::Instant;
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::evidence::{PlacedFile, messages_to_value, placed_files};
 use evalrig_core::model::{Fault, KeepRule, Outcome, Transcript, Workspace, WorkspaceFiles as _};
+use evalrig_core::source::Reach;
 use serde_json::Value;
 
 use crate::agent::launch::ProcessConfinement;
@@ -59,6 +60,11 @@ impl ChainState {
         }
     }
 
+    /// Whether other cases used the workspace too.
+    fn is_conversation(&self) -> bool {
+        self.home.is_some()
+    }
+
     fn note(&mut self, outcome: Outcome) {
         self.has_failed |= matches!(outcome, Outcome::Failed | Outcome::Errored);
     }
@@ -78,6 +84,7 @@ pub(super) struct AttemptWorkspaces<'a> {
     workspaces: &'a Workspaces,
     workspace: Workspace,
     root: &'a Utf8Path,
+    reach: Reach<'a>,
     judging: &'a JudgingFiles,
     input: Value,
     metadata: Value,
@@ -124,6 +131,7 @@ impl<'a> AttemptWorkspaces<'a> {
             workspaces: &work.job.options.workspaces,
             workspace,
             root: &suite.root,
+            reach: suite.files.reach(),
             judging: suite.judging_files(&work.job.options.hidden),
             input: to_json(&messages_to_value(&test.input)),
             metadata: map_to_json(&test.metadata),
@@ -155,6 +163,7 @@ impl<'a> AttemptWorkspaces<'a> {
     ) -> Result<(CaseWorkspace, Result<(), Fault>), Fault> {
         let facts = CaseFacts {
             root: self.root,
+            reach: self.reach,
             suite: request.suite,
             judging: self.judging,
             test_id: request.test_id,
@@ -163,20 +172,31 @@ impl<'a> AttemptWorkspaces<'a> {
             input: &self.input,
             metadata: &self.metadata,
         };
+        let placed = self.placed.iter().map(|file| (file.path.clone(), file.source.clone()));
+        let placed: Vec<_> = placed.collect();
         let earlier = self.take();
         if let Some(mut workspace) = earlier {
             if request.attempt == 1 {
-                let ready = self.workspaces.go_on(&mut workspace, &facts).await;
+                let ready = self.workspaces.go_on(&mut workspace, &facts, &placed).await;
                 return Ok((workspace, ready));
             }
             self.abandon(workspace).await;
         }
         self.programs.check_hooks(&self.workspace)?;
         let mut workspace = self.workspaces.create(&self.workspace, &facts).await?;
-        let placed = self.placed.iter().map(|file| (file.path.clone(), file.source.clone()));
-        let placed: Vec<_> = placed.collect();
         let ready = self.workspaces.fill(&mut workspace, &facts, &placed, &self.skills).await;
         Ok((workspace, ready))
+    }
+
+    /// The attached files as prompts name them: by paths that the agent can use where it starts.
+    fn placed_from(&self, workspace: &CaseWorkspace) -> Vec<PlacedFile> {
+        let mut placed = self.placed.clone();
+        if workspace.cwd() != workspace.path() {
+            for file in &mut placed {
+                file.path = workspace.path().join(&file.path).into_string();
+            }
+        }
+        placed
     }
 
     /// Clears away the workspace of an attempt that is repeated.
@@ -234,11 +254,12 @@ impl WorkspaceAgent<'_> {
         workspace: &CaseWorkspace,
         request: &Request<'_>,
     ) -> Result<Transcript, AttemptFault> {
+        let placed = self.attempts.placed_from(workspace);
         let place = CasePlace {
             workspace: workspace.path(),
             cwd: workspace.cwd(),
             env: workspace.env(),
-            placed: &self.attempts.placed,
+            placed: &placed,
             container: self.attempts.workspace.container.as_ref(),
         };
         let begun = Instant::now();
@@ -283,6 +304,10 @@ impl CaseWork<'_> {
         }
         let kept = self.clear_away(workspace, rule, attempts.confinement, chain).await;
         if let Some(path) = kept {
+            // Their rows were written before, and it has the files of all of them.
+            if chain.is_conversation() {
+                self.warn(&format!("the workspace of the conversation is kept: {path}"));
+            }
             row.workspace.get_or_insert_default().path = Some(path.into_string());
         }
     }

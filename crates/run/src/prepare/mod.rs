@@ -5,6 +5,7 @@ mod affected_tests;
 mod arm;
 mod arm_effect;
 mod container;
+mod conversation_workspace;
 mod estimate;
 mod judge;
 mod lone_turn;
@@ -42,6 +43,7 @@ pub(crate) use target_pool::{TargetPool, TargetScope};
 /// The codes of this room, file by file.
 pub const CODES: &[&[&evalrig_core::diagnostic::Code]] = &[
     arm_effect::CODES,
+    conversation_workspace::CODES,
     judge::CODES,
     lone_turn::CODES,
     target::CODES,
@@ -139,6 +141,7 @@ pub(crate) fn plan_cases(
     job.readings = spec.grading.readings;
     container::check_containers(job, &mut errors);
     workspace_use::check_workspaces(job, &mut errors);
+    conversation_workspace::check_conversations(job, &mut errors);
     errors.warnings.extend(unreported::find_unreported(job));
     errors.warnings.extend(lone_turn::find_lone_turns(job));
     errors

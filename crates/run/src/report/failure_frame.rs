@@ -229,7 +229,7 @@ impl FailureFrame<'_> {
         }
         // Rows may be older than the workspace, or of another machine.
         match files.enter_command().filter(|_| files.is_there()) {
-            Some(command) => gutter.faint(&format!("workspace kept: {command}"), out),
+            Some(command) => gutter.whole(&format!("workspace kept: {command}"), out),
             None => Ok(()),
         }
     }
@@ -313,6 +313,11 @@ impl Gutter<'_> {
     fn indented(&self, depth: usize, line: &str, out: &mut dyn Write) -> io::Result<()> {
         let line = self.paint.cut(line, self.room().saturating_sub(depth));
         self.side(None, &format!("{:depth$}{line}", ""), out)
+    }
+
+    /// Not cut, however long it is: it is there to be copied.
+    fn whole(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.side(None, &self.paint.tone(Tone::Faint, &self.paint.text(text)), out)
     }
 
     /// Wrapped, with a sign before the first line.

@@ -172,7 +172,7 @@ impl Sandbox for Bwrap {
     }
 }
 
-fn is_system(path: &Utf8Path) -> bool {
+pub(super) fn is_system(path: &Utf8Path) -> bool {
     SYSTEM.iter().any(|system| path.starts_with(system))
 }
 

@@ -4,8 +4,11 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
+use camino::Utf8Path;
 use evalrig_core::model::ContainerSettings;
 
+use super::bwrap::is_system;
+use super::program_paths::named_files;
 use super::{NetworkAccess, ProgramStart, SandboxView, SandboxedProgram, ask, complaint};
 
 /// The label that names the process which started a container.
@@ -96,7 +99,7 @@ impl ContainerProgram<'_> {
 
     pub(super) fn wrap(
         &self,
-        start: ProgramStart,
+        mut start: ProgramStart,
         view: &SandboxView,
     ) -> Result<SandboxedProgram, String> {
         let image = self.image(&view.container)?;
@@ -123,7 +126,13 @@ impl ContainerProgram<'_> {
         if let Some(cpus) = &view.container.cpus {
             add(&["--cpus", cpus]);
         }
-        for path in &view.readable {
+        // Of the system directories the container has its own.
+        let is_visible = |path: &Utf8Path| {
+            let mut mounted = view.readable.iter().chain(&view.writable);
+            is_system(path) || mounted.any(|one| path.starts_with(one))
+        };
+        let named = named_files(&mut start, &is_visible);
+        for path in view.readable.iter().chain(&named) {
             add(&["--volume", &format!("{path}:{path}:ro")]);
         }
         for path in &view.writable {
@@ -292,6 +301,39 @@ mod tests {
         assert_eq!(wrapped.start.env, [key], "the client keeps its own home");
         drop(wrapped);
         assert_eq!(stand_in.calls(), [format!("rm --force {name}")]);
+    }
+
+    #[test]
+    fn files_that_the_command_names_are_mounted() {
+        let stand_in = StandIn::new("");
+        let place = stand_in.place.canonicalize_utf8().unwrap();
+        fs::create_dir_all(place.join("w/app")).unwrap();
+        for name in ["agent.sh", "beside.sh", "w/own.sh"] {
+            fs::write(place.join(name), "").unwrap();
+        }
+        let args = ["./agent.sh", "w/../beside.sh", "w/own.sh", "gone.sh"];
+        let args = args.iter().map(|name| place.join(name).into_string());
+        let start = ProgramStart {
+            program: "sh".to_owned(),
+            args: args.chain(["/etc/passwd".to_owned(), "agent.sh".to_owned()]).collect(),
+            cwd: place.join("w"),
+            env: Vec::new(),
+        };
+        let view = SandboxView {
+            writable: vec![place.join("w")],
+            container: settings(Some("x")),
+            ..SandboxView::default()
+        };
+        let wrapped = stand_in.container(UserMapping::KeepId).wrap(start, &view).unwrap();
+        let line = wrapped.start.args.join(" ");
+        let mount = |name: &str| format!("--volume {place}/{name}:{place}/{name}:ro");
+        let expected = format!(
+            "{} {} --volume {place}/w:{place}/w --workdir {place}/w --entrypoint  x sh \
+             {place}/agent.sh {place}/beside.sh {place}/w/own.sh {place}/gone.sh /etc/passwd agent.sh",
+            mount("agent.sh"),
+            mount("beside.sh")
+        );
+        assert!(line.ends_with(&expected), "{line}");
     }
 
     #[test]

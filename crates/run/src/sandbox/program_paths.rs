@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use evalrig_core::source::Reach;
 
@@ -42,6 +42,33 @@ pub(super) fn program_paths(
         }
     }
     Ok(found.paths)
+}
+
+/// The files that the program and its arguments name and that `is_visible` does not know. Their paths get no
+/// `.` and no `..`: the directories on such a way need not exist where only the files are shown.
+pub(super) fn named_files(
+    start: &mut ProgramStart,
+    is_visible: &dyn Fn(&Utf8Path) -> bool,
+) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    for word in std::iter::once(&mut start.program).chain(&mut start.args) {
+        let Some(path) = plain_file(Utf8Path::new(word)) else { continue };
+        word.clear();
+        word.push_str(path.as_str());
+        if !is_visible(&path) && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The way to a file without `.` and `..`. `None` for what is no absolute path of a file.
+fn plain_file(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    if !path.is_absolute() || !path.is_file() {
+        return None;
+    }
+    let leads_up = path.components().any(|part| part == Utf8Component::ParentDir);
+    if leads_up { path.canonicalize_utf8().ok() } else { Some(path.components().collect()) }
 }
 
 struct PathFinder<'a> {

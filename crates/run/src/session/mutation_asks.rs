@@ -153,7 +153,9 @@ impl MutationAsks {
             reusable: HashMap::new(),
         };
         let end = run_cases(job, |_| {}, listener, spec.handle_signals, cases.len(), execute_here);
-        drop(scratch);
+        if let Some(warning) = scratch.remove() {
+            notify(Notice::Message(warning));
+        }
         Ok(self.collect(cases, sink.take(), &end.ended))
     }
 

@@ -148,7 +148,9 @@ pub(super) fn run_suites(
     if let Some(queued) = queued {
         queued.end(&end.ended, notify);
     }
-    drop(scratch);
+    if let Some(warning) = scratch.remove() {
+        notify(Notice::Message(warning));
+    }
     let uncached = cache.and_then(|cache| cache.take_warning());
     for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
         notify(Notice::Message(warning));

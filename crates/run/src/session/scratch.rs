@@ -95,6 +95,15 @@ impl RunScratch {
     pub(super) fn path(&self) -> &Utf8Path {
         &self.path
     }
+
+    /// Removes it at the end of the run. Returns a warning if something is left.
+    pub(super) fn remove(self) -> Option<String> {
+        // A program may have moved it and put a link in its place.
+        let removed = is_own_directory(&self.path).then(|| remove_run(&self.path))?;
+        let error = removed.err()?;
+        let path = &self.path;
+        Some(format!("cannot remove `{path}`: {error}; the next run tries it again"))
+    }
 }
 
 /// Absolute, also if TMPDIR is not.
@@ -114,22 +123,25 @@ fn is_below_any(path: &Utf8Path, roots: &[&Utf8Path]) -> bool {
 
 impl Drop for RunScratch {
     fn drop(&mut self) {
-        // A program may have moved it and put a link in its place.
+        // Of a run that ends with an error, which matters more than what is left here.
         if is_own_directory(&self.path) {
-            remove_run(&self.path);
+            let _ = remove_run(&self.path);
         }
     }
 }
 
-/// The lock goes last: if this is interrupted, the next run still knows that the directory is a dead run's.
-/// What is left between the lock and the end is an empty directory.
-fn remove_run(directory: &Utf8Path) {
-    for entry in directory.read_dir_utf8().into_iter().flatten().flatten() {
+/// The lock goes last, and stays if anything else does: the next run still knows then that the directory is
+/// a dead run's. What is left between the lock and the end is an empty directory.
+fn remove_run(directory: &Utf8Path) -> io::Result<()> {
+    let mut removed = Ok(());
+    for entry in directory.read_dir_utf8()? {
+        let entry = entry?;
         if entry.file_name() != LOCK {
-            let _ = remove_tree(entry.path());
+            removed = removed.and(remove_tree(entry.path()));
         }
     }
-    let _ = remove_tree(directory);
+    removed?;
+    remove_tree(directory)
 }
 
 /// Removes the directories of runs of the same user that were killed.
@@ -151,7 +163,8 @@ fn remove_stale(parent: &Utf8Path) {
             is_abandoned(entry.path()) == Some(true)
         };
         if is_stale {
-            remove_run(entry.path());
+            // The run after this one tries it again.
+            let _ = remove_run(entry.path());
         }
     }
 }
@@ -237,6 +250,38 @@ mod tests {
         symlink(parent.join("outside"), &path).unwrap();
         drop(scratch);
         assert!(parent.join("outside/kept").exists());
+    }
+
+    /// `None` where files cannot be made immutable.
+    #[cfg(target_os = "linux")]
+    fn set_immutable(path: &Utf8Path, flag: &str) -> Option<()> {
+        let mut command = std::process::Command::new("chattr");
+        let ended = command.args([flag, path.as_str()]).output().ok()?;
+        ended.status.success().then_some(())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_cannot_be_removed_is_reported_and_left_to_the_next_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = Utf8Path::from_path(folder.path()).unwrap();
+        let scratch = RunScratch::create(parent).unwrap();
+        let path = scratch.path().to_owned();
+        let file = path.join("workspaces/a.txt");
+        fs::create_dir(path.join("workspaces")).unwrap();
+        fs::create_dir(path.join("bases")).unwrap();
+        fs::write(&file, "").unwrap();
+        if set_immutable(&file, "+i").is_none() {
+            return;
+        }
+        let warning = scratch.remove();
+        let left = names(&path);
+        set_immutable(&file, "-i").unwrap();
+        assert_eq!(left, [LOCK, "workspaces"]);
+        let warning = warning.unwrap();
+        assert!(warning.starts_with(&format!("cannot remove `{path}`: ")), "{warning}");
+        remove_stale(parent);
+        assert_eq!(names(parent), [""; 0]);
     }
 
     #[test]

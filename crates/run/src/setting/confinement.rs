@@ -70,6 +70,8 @@ pub struct ConfinementOptions {
     pub image: Option<Template>,
     /// Where the first of them is written.
     pub place: Option<Span>,
+    /// Where `network` is written.
+    pub network_place: Option<Span>,
 }
 
 pub(super) fn read_confinement(
@@ -77,6 +79,7 @@ pub(super) fn read_confinement(
 ) -> ReadResult<ConfinementOptions> {
     let names = ["home", "login", "sandbox", "network", "image"];
     let place = names.iter().find_map(|name| options.get(name)).map(|entry| entry.key.span());
+    let network_place = options.get("network").map(|entry| entry.key.span());
     let home = option::full_template(options, "home");
     let login = option::choice(options, "login");
     let sandbox = option::choice(options, "sandbox");
@@ -89,7 +92,15 @@ pub(super) fn read_confinement(
         network: network?,
         image: image?,
         place,
+        network_place,
     })
+}
+
+/// `network: none` in a sandbox that shares the network of the machine.
+pub(crate) fn without_own_network(place: Span, sandbox: &str) -> Diagnostic {
+    let message = format!("`network: none` has no effect in sandbox `{sandbox}`");
+    super::connect::unusable(place, message)
+        .help("use the sandbox `bwrap`, `podman` or `docker`, or remove `network`")
 }
 
 /// Options that the target cannot obey, because it starts no process.

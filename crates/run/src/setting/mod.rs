@@ -11,8 +11,8 @@ mod value;
 
 pub(crate) use base::FOLDERS;
 pub use base::PathBase;
-pub(crate) use confinement::without_process;
 pub use confinement::{ConfinementOptions, LoginRule, NetworkRule, SandboxName};
+pub(crate) use confinement::{without_own_network, without_process};
 pub use connect::ConnectContext;
 pub(crate) use connect::unusable;
 pub use evalrig_core::evidence::FilesMode;

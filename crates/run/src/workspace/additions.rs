@@ -16,11 +16,12 @@ use super::case_facts::CaseFacts;
 use super::hook::{HookPlace, run_hook};
 use super::place::{io_fault, on_disk};
 use super::skill_contents::belongs_to_evals;
+use super::suite_reach::SuiteReach;
 
 /// Paths below the workspace with where they come from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Additions<'a> {
-    /// Files below the root of the suite.
+    /// Files within the reach of the suite.
     pub(super) attachments: &'a [(String, Utf8PathBuf)],
     pub(super) directories: &'a [(String, Utf8PathBuf)],
 }
@@ -38,7 +39,7 @@ impl Additions<'_> {
         case: &CaseFacts<'_>,
         target: &Utf8Path,
     ) -> Result<(), Fault> {
-        self.copy(target, case.root).await?;
+        self.copy(target, case.reach).await?;
         if let Some(hook) = &workspace.setup {
             let env = case.environment(workspace, target);
             let input = case.hook_input(target);
@@ -56,16 +57,17 @@ impl Additions<'_> {
         Ok(())
     }
 
-    async fn copy(&self, target: &Utf8Path, root: &Utf8Path) -> Result<(), Fault> {
+    /// Adds the files and directories.
+    pub(super) async fn copy(&self, target: &Utf8Path, reach: Reach<'_>) -> Result<(), Fault> {
         if self.attachments.is_empty() && self.directories.is_empty() {
             return Ok(());
         }
         let (files, directories) =
             (Arc::new(self.attachments.to_vec()), Arc::new(self.directories.to_vec()));
-        let (target, root) = (target.to_owned(), root.to_owned());
+        let (target, suite) = (target.to_owned(), SuiteReach::from(reach));
         let copied = on_disk(move || {
             for (below, source) in files.iter() {
-                copy_attachment(&target, below, source, &root)
+                copy_attachment(&target, below, source, suite.reach())
                     .map_err(|error| CopyError { path: below.clone(), error })?;
             }
             for (below, source) in directories.iter() {
@@ -81,9 +83,9 @@ fn copy_attachment(
     target: &Utf8Path,
     below: &str,
     source: &Utf8Path,
-    root: &Utf8Path,
+    reach: Reach<'_>,
 ) -> io::Result<()> {
-    let mut file = open_regular(source, Reach::Inside(root))?;
+    let mut file = open_regular(source, reach)?;
     let path = target.join(below);
     let place = WritePath::inside(target, &path);
     create_directory_of(place, Access::Shared)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, FaultKind, Hook, Stage, Workspace};
-use evalrig_core::source::Files as _;
+use evalrig_core::source::{Files as _, Reach};
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
@@ -172,7 +172,7 @@ impl BaseCache {
         let slot = self.slot(key.clone(), workspace, case, BaseKind::Shared);
         let is_repeatable = slot.is_repeatable();
         let prepare = || async {
-            let made = match self.of_template(&key, workspace, case.root).await {
+            let made = match self.of_template(&key, workspace, case.reach).await {
                 Some(base) => base,
                 None => self.make_shared(workspace, case).await?,
             };
@@ -189,19 +189,18 @@ impl BaseCache {
         &self,
         key: &str,
         workspace: &Workspace,
-        root: &Utf8Path,
+        reach: Reach<'_>,
     ) -> Option<Arc<WorkspaceBase>> {
         let has_hooks = workspace.before_all.is_some() || workspace.after_all.is_some();
         let is_unsteady = locked(&self.first).get(key).is_some_and(|first| first.is_unsteady);
         if has_hooks || is_unsteady || !workspace.repos.is_empty() {
             return None;
         }
-        let (template, root) = (workspace.template.clone()?, root.to_owned());
+        let directory = SourceDirectory::template(workspace.template.as_deref()?, reach);
         let (places, patterns, rest) =
             (Arc::clone(&self.places), workspace.ignore.clone(), self.rest);
         let read = on_disk(move || {
-            let directory = SourceDirectory::template(&template, &root);
-            WorkspaceBase::of_template(directory, places.new_snapshot()?, &patterns, rest)
+            WorkspaceBase::of_template(directory.clone(), places.new_snapshot()?, &patterns, rest)
         });
         // What is wrong with it is said when it is copied.
         read.await.ok().map(Arc::new)
@@ -226,7 +225,7 @@ impl BaseCache {
         case: &CaseFacts<'_>,
     ) -> Result<Arc<WorkspaceBase>, Fault> {
         let draft = BaseDraft::new(&self.places).await?;
-        copy_template(workspace, case.root, &draft.path).await?;
+        copy_template(workspace, case.reach, &draft.path).await?;
         for repo in &workspace.repos {
             self.repos.check_out(repo, case, &draft.path).await?;
         }
@@ -297,7 +296,11 @@ impl BaseCache {
         if slots.len() >= MOST_IDLE {
             slots.retain(|_, slot| !slot.is_repeatable() || is_in_use(slot));
         }
-        let mut programs = SuiteFiles::new(case.root, Confinement::Root);
+        let confinement = match case.reach {
+            Reach::Anywhere => Confinement::None,
+            Reach::Inside(_) => Confinement::Root,
+        };
+        let mut programs = SuiteFiles::new(case.root, confinement);
         for path in workspace.after_all.iter().flat_map(|hook| files_of_hook(hook, case.root)) {
             programs.remember(&path);
         }
@@ -360,8 +363,8 @@ fn is_in_use(slot: &Arc<BaseSlot>) -> bool {
 fn shared_key(workspace: &Workspace, case: &CaseFacts<'_>) -> String {
     let Workspace { template, repos, before_all, after_all, ignore, env, .. } = workspace;
     let key = format!(
-        "{} {template:?} {repos:?} {before_all:?} {after_all:?} {ignore:?} {env:?}",
-        case.root
+        "{} {:?} {template:?} {repos:?} {before_all:?} {after_all:?} {ignore:?} {env:?}",
+        case.root, case.reach
     );
     // What is left out of a repository depends on the suite.
     if repos.is_empty() { key } else { format!("{key} {:?}", case.judging) }

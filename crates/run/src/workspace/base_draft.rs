@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{Fault, Workspace};
+use evalrig_core::source::Reach;
 
 use crate::disk::{Access, CopyError, NodeFacts, copy_tree, create_new_directory, remove_tree};
 
@@ -80,18 +81,16 @@ pub(super) async fn create_empty(path: &Utf8Path) -> Result<(), Fault> {
 
 pub(super) async fn copy_template(
     workspace: &Workspace,
-    root: &Utf8Path,
+    reach: Reach<'_>,
     target: &Utf8Path,
 ) -> Result<(), Fault> {
-    let Some(template) = workspace.template.clone() else {
+    let Some(template) = &workspace.template else {
         return Ok(());
     };
-    let (from, to, root) = (template.clone(), target.to_owned(), root.to_owned());
-    let copied = on_disk(move || {
-        let from = SourceDirectory::template(&from, &root);
-        copy_tree(from.place(), to.as_path().into(), from.rules()).map(drop)
-    });
-    copied.await.map_err(|error| template_fault(&template, &error))
+    let (from, to) = (SourceDirectory::template(template, reach), target.to_owned());
+    let copied =
+        on_disk(move || copy_tree(from.place(), to.as_path().into(), from.rules()).map(drop));
+    copied.await.map_err(|error| template_fault(template, &error))
 }
 
 fn template_fault(template: &Utf8Path, error: &CopyError) -> Fault {

@@ -6,17 +6,19 @@ use evalrig_core::source::Reach;
 
 use crate::disk::{CopyOrigin, CopyRules, NodeFacts, TreePlace, UnreadableDirectory, remove_tree};
 
+use super::suite_reach::SuiteReach;
+
 /// Where a directory comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DirectoryOrigin {
     /// It was made for the base, and is removed with it.
     Made,
-    /// It belongs to the author of a suite with this root.
-    Template { root: Utf8PathBuf },
+    /// It belongs to the author of a suite.
+    Template(SuiteReach),
 }
 
 /// A directory that is copied.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct SourceDirectory {
     pub(super) path: Utf8PathBuf,
     pub(super) origin: DirectoryOrigin,
@@ -27,9 +29,8 @@ impl SourceDirectory {
         Self { path, origin: DirectoryOrigin::Made }
     }
 
-    pub(super) fn template(path: &Utf8Path, root: &Utf8Path) -> Self {
-        let origin = DirectoryOrigin::Template { root: root.to_owned() };
-        Self { path: path.to_owned(), origin }
+    pub(super) fn template(path: &Utf8Path, reach: Reach<'_>) -> Self {
+        Self { path: path.to_owned(), origin: DirectoryOrigin::Template(reach.into()) }
     }
 
     pub(super) fn is_template(&self) -> bool {
@@ -39,7 +40,7 @@ impl SourceDirectory {
     pub(super) fn place(&self) -> TreePlace<'_> {
         let reach = match &self.origin {
             DirectoryOrigin::Made => Reach::Anywhere,
-            DirectoryOrigin::Template { root } => Reach::Inside(root),
+            DirectoryOrigin::Template(suite) => suite.reach(),
         };
         TreePlace { path: &self.path, reach }
     }
@@ -47,7 +48,7 @@ impl SourceDirectory {
     pub(super) fn rules(&self) -> CopyRules<'static> {
         let origin = match self.origin {
             DirectoryOrigin::Made => CopyOrigin::Made,
-            DirectoryOrigin::Template { .. } => CopyOrigin::Authored,
+            DirectoryOrigin::Template(_) => CopyOrigin::Authored,
         };
         CopyRules { origin, leaves_out: &|_| false }
     }
@@ -56,7 +57,7 @@ impl SourceDirectory {
     pub(super) fn unreadable(&self) -> UnreadableDirectory {
         match self.origin {
             DirectoryOrigin::Made => UnreadableDirectory::UnlockToRead,
-            DirectoryOrigin::Template { .. } => UnreadableDirectory::Refuse,
+            DirectoryOrigin::Template(_) => UnreadableDirectory::Refuse,
         }
     }
 }

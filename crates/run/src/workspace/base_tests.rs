@@ -49,7 +49,7 @@ async fn the_diff_of_a_case_that_was_copied_from_the_template_is_right() {
 
 /// A base that is copied from the template itself.
 fn unsettled(run: &TestRun) -> WorkspaceBase {
-    let directory = SourceDirectory::template(&run.template(), &run.suite);
+    let directory = SourceDirectory::template(&run.template(), run.facts("test").reach);
     let texts = run.scratch.join("texts");
     WorkspaceBase::of_template(directory, texts, &[], Duration::ZERO).unwrap()
 }
@@ -80,7 +80,7 @@ fn a_template_that_changes_before_it_was_copied_is_no_longer_copied_from() {
 #[test]
 fn a_template_that_was_changed_just_now_is_not_a_base() {
     let run = TestRun::new(FILES);
-    let directory = SourceDirectory::template(&run.template(), &run.suite);
+    let directory = SourceDirectory::template(&run.template(), run.facts("test").reach);
     let hour = Duration::from_hours(1);
     assert!(WorkspaceBase::of_template(directory, run.scratch.join("t"), &[], hour).is_err());
     assert_eq!(names(&run.scratch), [""; 0]);

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use evalrig_core::model::Workspace;
+use evalrig_core::source::Reach;
 use serde_json::{Value, json};
 
 use super::judging_files::JudgingFiles;
@@ -9,8 +10,10 @@ use super::judging_files::JudgingFiles;
 /// The attempt that a workspace is for.
 #[derive(Debug, Clone, Copy)]
 pub struct CaseFacts<'a> {
-    /// The directory that the suite's files are confined to.
+    /// The repository root of the suite.
     pub root: &'a Utf8Path,
+    /// Where the paths of the suite may lead: below its root, unless the user allows more.
+    pub reach: Reach<'a>,
     /// Name of the suite.
     pub suite: &'a str,
     /// What the agent must not find.
@@ -91,6 +94,7 @@ mod tests {
         };
         let facts = CaseFacts {
             root: "/".into(),
+            reach: Reach::Anywhere,
             suite: "s",
             judging: &JudgingFiles::default(),
             test_id: "t",

@@ -24,6 +24,7 @@ use super::file_list::list_files;
 use super::hook::{HookPlace, directory_inside, run_hook};
 use super::place::{KEPT, WorkspacePlaces, io_fault};
 use super::snapshot::WorkspaceSnapshot;
+use super::suite_reach::SuiteReach;
 
 /// A workspace that is ready for its agent. Dropping it removes it.
 #[derive(Debug)]
@@ -40,8 +41,11 @@ pub struct CaseWorkspace {
     /// The name of a kept workspace.
     label: String,
     suite_root: Utf8PathBuf,
+    suite_reach: SuiteReach,
     /// Whether its base was copied into it.
     is_filled: bool,
+    /// Why it could not be made ready: later tests of a conversation cannot go on in it.
+    unready: Option<Fault>,
     state: Option<Arc<ObservedState>>,
     /// Most cases do not ask for them.
     files: OnceLock<Result<Vec<String>, Fault>>,
@@ -94,7 +98,9 @@ impl CaseWorkspace {
             hook_input: Value::Null,
             label: String::new(),
             suite_root: case.root.to_owned(),
+            suite_reach: case.reach.into(),
             is_filled: false,
+            unready: None,
             state: None,
             files: OnceLock::new(),
         };
@@ -116,6 +122,17 @@ impl CaseWorkspace {
 
     pub(super) fn set_filled(&mut self) {
         self.is_filled = true;
+    }
+
+    pub(super) fn set_unready(&mut self, fault: &Fault) {
+        self.unready = Some(fault.clone());
+    }
+
+    /// Fails if it could not be made ready for the test that it was made for.
+    pub(super) fn check_ready(&self) -> Result<(), Fault> {
+        let Some(fault) = &self.unready else { return Ok(()) };
+        let message = format!("the workspace of the conversation is not ready: {}", fault.message);
+        Err(Fault { message, ..fault.clone() })
     }
 
     pub(super) fn find_cwd(&mut self) -> Result<(), Fault> {
@@ -184,7 +201,7 @@ impl CaseWorkspace {
         let checked = CheckedWorkspace {
             root: self.root.path(),
             directory: &self.directory,
-            suite_root: &self.suite_root,
+            reach: self.suite_reach.reach(),
             cwd: self.workspace.cwd.as_deref(),
             env: &self.env,
             is_authored: &is_authored,

@@ -11,6 +11,7 @@ use crate::disk::{FoundEntry, NodeFacts, NodeKind, TreeReader};
 
 use super::base::{EntryContent, tampered};
 use super::diff::{DiffBuilder, DiffSide, FileDiff, MOST_TEXT, SideText};
+use super::file_name::shown_name;
 use super::ignore_rules::find_evidence;
 use super::snapshot::{OldText, SnapshotFile, SnapshotKey, WorkspaceSnapshot};
 use super::text_pack::hash_of;
@@ -55,7 +56,7 @@ pub(super) fn find_changes(
     }
     let paths = |kind| {
         let of_kind = found.iter().filter(|change| change.kind == kind);
-        of_kind.map(|change| lossy(&change.path)).collect()
+        of_kind.map(|change| shown_name(&change.path).into_owned()).collect()
     };
     let shown = FileChanges {
         created: paths(ChangeKind::Created),
@@ -74,10 +75,6 @@ fn unreadable(error: &io::Error) -> Fault {
     Fault::new(Stage::Workspace, FaultKind::Io, message)
 }
 
-fn lossy(path: &[u8]) -> String {
-    String::from_utf8_lossy(path).into_owned()
-}
-
 /// The changes, in byte order.
 fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<FileChange>> {
     let mut changes = Vec::new();
@@ -88,7 +85,10 @@ fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<File
     for entry in find_evidence(root, rules)?.entries() {
         let kind = match snapshot.find(entry.path) {
             None if rules.excludes(entry.path, false) => continue,
-            None => ChangeKind::Created,
+            None => {
+                make_readable(&entry, &tree);
+                ChangeKind::Created
+            }
             Some(file) => {
                 match file.key {
                     SnapshotKey::Base(at) => seen[at] = true,
@@ -115,6 +115,14 @@ fn compare(root: &Utf8Path, snapshot: &WorkspaceSnapshot) -> io::Result<Vec<File
     Ok(changes)
 }
 
+/// An agent hides nothing by taking permissions away: the files are the user's.
+fn make_readable(entry: &FoundEntry<'_>, tree: &TreeReader) {
+    if entry.facts.kind == NodeKind::File && entry.facts.mode & 0o400 == 0 {
+        // One of another user stays as it is, and the diff says so.
+        let _ = tree.unlock_file(entry.path);
+    }
+}
+
 fn is_modified(
     entry: &FoundEntry<'_>,
     tree: &TreeReader,
@@ -125,6 +133,7 @@ fn is_modified(
     if snapshot.is_settled(old, &facts) {
         return Ok(false);
     }
+    make_readable(entry, tree);
     Ok(match (facts.kind, old.content) {
         (NodeKind::Link, EntryContent::Link(target)) => tree.link_target(path)? != *target,
         // What is written to a FIFO or a device is not in it.

@@ -11,7 +11,7 @@ use camino::Utf8Path;
 use evalrig_core::model::{FaultKind, Workspace, WorkspaceFiles};
 use proptest::prelude::*;
 
-use super::testing::{TestRun, set_mode, write};
+use super::testing::{TestRun, mode, set_mode, write};
 
 #[tokio::test]
 async fn nothing_changed() {
@@ -219,7 +219,7 @@ async fn links_are_compared_by_their_targets() {
 }
 
 #[tokio::test]
-async fn names_that_are_not_utf8_are_shown_with_replacements() {
+async fn names_that_are_not_utf8_are_shown_with_their_bytes() {
     let run = TestRun::new(&[]);
     let odd = OsStr::from_bytes(b"caf\xe9");
     write(&run.template().join("x"), "");
@@ -230,10 +230,10 @@ async fn names_that_are_not_utf8_are_shown_with_replacements() {
     let changes = case.changes().await.unwrap();
     assert_eq!(
         (changes.modified, changes.created),
-        (vec!["caf\u{fffd}".to_owned()], vec!["\u{fffd}".to_owned()])
+        (vec![r"caf\351".to_owned()], vec![r"\377".to_owned()])
     );
     assert!(changes.diff.contains("-old\n+new\n"));
-    assert_eq!(case.list().unwrap(), ["caf\u{fffd}", "x", "\u{fffd}"]);
+    assert_eq!(case.list().unwrap(), [r"\377", r"caf\351", "x"]);
 }
 
 #[tokio::test]
@@ -481,4 +481,57 @@ proptest! {
     ) {
         check_acts(&before, setup, &acts);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_the_agent_hides_by_permissions_is_read() {
+    let run = TestRun::new(&[("a", "1\n"), ("b", "1\n")]);
+    let case = run.prepare(&run.workspace()).await.unwrap();
+    for name in ["a", "new"] {
+        write(&case.path().join(name), "evil\n");
+        set_mode(&case.path().join(name), 0);
+    }
+    let changes = case.changes().await.unwrap();
+    assert_eq!((changes.modified, changes.created), (vec!["a".to_owned()], vec!["new".to_owned()]));
+    assert_eq!(changes.diff.matches("+evil\n").count(), 2, "{}", changes.diff);
+    assert_eq!(mode(&case.path().join("a")), 0o400);
+    assert_eq!(mode(&case.path().join("b")), 0o644);
+}
+
+#[tokio::test]
+async fn names_that_are_not_utf8_are_told_apart() {
+    let run = TestRun::new(&[]);
+    let path = |root: &Utf8Path, name: &[u8]| root.as_std_path().join(OsStr::from_bytes(name));
+    let template = run.template();
+    if fs::write(path(&template, b"b\xff"), "1\n").is_err() {
+        // The file system takes only UTF-8.
+        return;
+    }
+    fs::write(path(&template, b"b\xfe"), "1\n").unwrap();
+    let changes = run
+        .changes(|root| {
+            fs::remove_file(path(root, b"b\xff")).unwrap();
+            fs::write(path(root, b"b\xfe"), "2\n").unwrap();
+            fs::write(path(root, b"b\xfd"), "3\n").unwrap();
+        })
+        .await;
+    assert_eq!(changes.created, [r"b\375"]);
+    assert_eq!(changes.modified, [r"b\376"]);
+    assert_eq!(changes.deleted, [r"b\377"]);
+    assert!(changes.diff.contains(r#"+++ "b/b\376""#), "{}", changes.diff);
+    assert!(!changes.is_diff_truncated);
+}
+
+#[tokio::test]
+async fn a_fifo_does_not_cut_the_diff() {
+    let run = TestRun::new(&[]);
+    let changes = run
+        .changes(|root| {
+            let made = std::process::Command::new("mkfifo").arg(root.join("events")).status();
+            assert!(made.unwrap().success());
+        })
+        .await;
+    assert_eq!(changes.created, ["events"]);
+    assert!(!changes.is_diff_truncated, "{}", changes.diff);
 }

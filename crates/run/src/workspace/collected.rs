@@ -9,6 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::disk::{NodeFacts, NodeKind, TreeEntry, TreeVisitor, UnreadableDirectory, walk_tree};
 
+use super::file_name::shown_name;
 use super::place::{io_fault, on_disk};
 use super::text_pack::{ContentHash, hash_of};
 
@@ -65,7 +66,7 @@ pub(super) async fn collect(
             if found.len() >= MOST_FILES {
                 return Err(io::Error::other(format!("there are more than {MOST_FILES}")));
             }
-            let path = String::from_utf8_lossy(entry.path).into_owned();
+            let path = shown_name(entry.path).into_owned();
             let mut bytes = Vec::new();
             entry.open()?.take(MOST_COLLECTED + 1).read_to_end(&mut bytes)?;
             if bytes.len() as u64 > MOST_COLLECTED {
@@ -100,7 +101,7 @@ struct MatchingFiles<'a> {
 
 impl TreeVisitor for MatchingFiles<'_> {
     fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
-        let path = String::from_utf8_lossy(entry.path);
+        let path = shown_name(entry.path);
         let is_meant = entry.kind == NodeKind::File && self.glob.is_match(path.as_ref());
         if is_meant { (self.each)(entry) } else { Ok(()) }
     }

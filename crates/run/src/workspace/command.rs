@@ -21,8 +21,10 @@ use crate::disk::{
 use crate::sandbox::{ProgramStart, SandboxUse, SandboxedProgram};
 
 use super::collected::{EarlierFiles, collect, earlier_files, matcher};
+use super::file_name::shown_name;
 use super::hook::directory_inside;
 use super::place::{io_fault, on_disk};
+use super::suite_reach::SuiteReach;
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -36,7 +38,8 @@ pub(super) struct CheckedWorkspace<'a> {
     pub(super) root: &'a Utf8Path,
     /// Where copies of it are made.
     pub(super) directory: &'a Utf8Path,
-    pub(super) suite_root: &'a Utf8Path,
+    /// Where overlays may be.
+    pub(super) reach: Reach<'a>,
     /// Where commands start, below the workspace.
     pub(super) cwd: Option<&'a str>,
     /// That of the case.
@@ -156,7 +159,7 @@ async fn make_copy(
     let (from, directory, root) =
         (checked.root.to_owned(), copy.directory.clone(), copy.root.clone());
     let overlay = question.overlay.as_ref().map(|path| LoadedOverlay::new(path, question));
-    let (overlay, suite) = (overlay.map(Arc::new), checked.suite_root.to_owned());
+    let (overlay, suite) = (overlay.map(Arc::new), SuiteReach::from(checked.reach));
     let copied = on_disk(move || {
         if directory.exists() {
             remove_tree(&directory)?;
@@ -168,7 +171,7 @@ async fn make_copy(
         if let Some(overlay) = &overlay {
             let leaves_out = |path: &[u8]| !overlay.paths.contains(path);
             let authored = CopyRules { origin: CopyOrigin::Authored, leaves_out: &leaves_out };
-            let from = TreePlace { path: &overlay.path, reach: Reach::Inside(&suite) };
+            let from = TreePlace { path: &overlay.path, reach: suite.reach() };
             copy_tree(from, root.as_path().into(), authored)?;
         }
         Ok::<(), CopyError>(())
@@ -208,7 +211,7 @@ async fn remove_unauthored(
     let foreign: Vec<Vec<u8>> = files.keys().filter(|path| !is_authored(path)).cloned().collect();
     for path in foreign {
         let place = root.as_std_path().join(OsStr::from_bytes(&path));
-        let shown = String::from_utf8_lossy(&path).into_owned();
+        let shown = shown_name(&path).into_owned();
         let removed = match Utf8Path::from_path(&place) {
             Some(place) => remove_file(place),
             // It cannot be named, and is not collected unless it changes.

@@ -6,6 +6,10 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
+use crate::text::numbers;
+
+use super::file_name::push_octal;
+
 /// Larger files are named only.
 pub(super) const MOST_TEXT: u64 = 1024 * 1024;
 
@@ -104,7 +108,13 @@ impl DiffBuilder {
         self.is_cut = true;
         let end = section[..section.floor_char_boundary(free)].rfind('\n').map_or(0, |at| at + 1);
         self.text.push_str(&section[..end]);
-        let _ = writeln!(self.text, "[diff cut at 256 KiB; {} more files changed]", self.left);
+        let more = match self.left {
+            0 => String::new(),
+            left => {
+                format!("; {} changed", numbers::counted(left as u64, "more file", "more files"))
+            }
+        };
+        let _ = writeln!(self.text, "[diff cut at 256 KiB{more}]");
     }
 }
 
@@ -133,7 +143,8 @@ fn write_file(
         [Ok(old), Ok(new)] => (old, new),
         [Err(reason), _] | [_, Err(reason)] => {
             let _ = writeln!(out, "Files {a} and {b} differ; {reason}");
-            return true;
+            // A FIFO has no text.
+            return ![old, new].iter().flatten().any(|side| matches!(side.text, SideText::Special));
         }
     };
     if old_text == new_text {
@@ -160,12 +171,20 @@ fn text_of(side: &DiffSide) -> Result<&[u8], String> {
 
 /// A name in quotes if it could be mistaken for something else, as git does it.
 fn quoted(prefix: &str, path: &[u8]) -> String {
-    let name = String::from_utf8_lossy(path);
-    let is_plain = !name.chars().any(|one| one.is_control() || matches!(one, '"' | '\\'));
-    if is_plain {
+    let is_plain = |name: &&str| !name.chars().any(|one| one.is_control() || "\"\\".contains(one));
+    if let Some(name) = std::str::from_utf8(path).ok().filter(is_plain) {
         return format!("{prefix}{name}");
     }
     let mut quoted = format!("\"{prefix}");
+    for chunk in path.utf8_chunks() {
+        push_quoted(&mut quoted, chunk.valid());
+        push_octal(&mut quoted, chunk.invalid());
+    }
+    quoted.push('"');
+    quoted
+}
+
+fn push_quoted(quoted: &mut String, name: &str) {
     for character in name.chars() {
         match character {
             '"' | '\\' => quoted.extend(['\\', character]),
@@ -173,16 +192,11 @@ fn quoted(prefix: &str, path: &[u8]) -> String {
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
             _ if character.is_control() => {
-                let mut bytes = [0; 4];
-                for byte in character.encode_utf8(&mut bytes).bytes() {
-                    let _ = write!(quoted, "\\{byte:03o}");
-                }
+                push_octal(quoted, character.encode_utf8(&mut [0; 4]).as_bytes());
             }
             _ => quoted.push(character),
         }
     }
-    quoted.push('"');
-    quoted
 }
 
 fn write_hunks(out: &mut String, old: &[u8], new: &[u8], deadline: Instant) {

@@ -8,6 +8,7 @@ use evalrig_core::model::Fault;
 
 use crate::disk::{NodeKind, TreeEntry, TreeVisitor, UnreadableDirectory, walk_tree};
 
+use super::file_name::shown_name;
 use super::place::io_fault;
 
 /// Files and links, in byte order.
@@ -33,7 +34,7 @@ impl TreeVisitor for FileList {
 
     fn visit(&mut self, entry: &TreeEntry<'_>) -> io::Result<()> {
         if matches!(entry.kind, NodeKind::File | NodeKind::Link) && !is_git(entry.path) {
-            self.0.push(String::from_utf8_lossy(entry.path).into_owned());
+            self.0.push(shown_name(entry.path).into_owned());
         }
         Ok(())
     }

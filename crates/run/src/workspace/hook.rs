@@ -59,17 +59,13 @@ pub(super) async fn run_hook(name: &str, hook: &Hook, place: HookPlace<'_>) -> R
         Ok(ended) => ended,
         Err(attempt) => {
             let fault = attempt.fault;
-            let kind = match fault.kind {
-                FaultKind::Timeout => FaultKind::Timeout,
-                _ => FaultKind::Setup,
-            };
-            let message = match kind {
+            let message = match fault.kind {
                 FaultKind::Timeout => {
                     format!("`{name}` did not end within {} s", hook.timeout_seconds)
                 }
                 _ => format!("`{name}`: {}", fault.message),
             };
-            return Err(Fault::new(Stage::Workspace, kind, message));
+            return Err(setup_fault(message));
         }
     };
     match describe(ended.status) {

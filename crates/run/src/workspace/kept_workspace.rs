@@ -1,5 +1,6 @@
 //! A workspace that an earlier run has kept, for checks on its files when the run is graded again.
 
+use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,7 +12,7 @@ use super::case_facts::CaseFacts;
 use super::case_workspace::read_inside;
 use super::command::CheckedWorkspace;
 use super::file_list::list_files;
-use super::place::{KEPT, io_fault};
+use super::place::{KEPT, io_fault, is_run_directory};
 
 /// Sandboxes in which programs see the whole file system.
 const OPEN: &[&str] = &["none", "home"];
@@ -24,13 +25,17 @@ pub struct KeptWorkspace {
 }
 
 impl KeptWorkspace {
-    /// `None` if it is gone. The path comes from results, which may be of another machine, so it must be
-    /// one that a run of this user has made.
+    /// `None` if it is gone. The path comes from results, which may be of another machine or written by
+    /// anyone, so it must be one that a run of this user has made: a directory, not a link, in a directory
+    /// `kept-evalrig-…` that only the user can look into.
     pub fn open(path: &str) -> Option<Self> {
-        let path = Utf8PathBuf::from(path);
-        let is_kept = path.parent()?.file_name()?.starts_with(KEPT) && path.is_absolute();
-        let is_own = is_kept && is_own_directory(path.parent()?) && is_own_directory(&path);
-        is_own.then(|| Self { path, files: OnceLock::new() })
+        // With a slash at its end, a link would be followed.
+        let path: Utf8PathBuf = Utf8Path::new(path).components().collect();
+        let parent = path.parent()?;
+        let is_name = parent.file_name()?.strip_prefix(KEPT).is_some_and(is_run_directory);
+        let is_below = path.is_absolute() && path.file_name().is_some();
+        let is_real = is_own_directory(&path) && is_private_directory(parent);
+        (is_name && is_below && is_real).then(|| Self { path, files: OnceLock::new() })
     }
 
     /// Runs a command in a copy below `scratch`, which does not exist yet. `sandbox` is that of the agent:
@@ -54,7 +59,7 @@ impl KeptWorkspace {
         let checked = CheckedWorkspace {
             root: &self.path,
             directory: scratch,
-            suite_root: case.root,
+            reach: case.reach,
             cwd: workspace.cwd.as_deref(),
             env: &case.environment(workspace, &self.path),
             // It is not known any more. What the command leaves as it is does not count anyway.
@@ -68,10 +73,15 @@ impl KeptWorkspace {
     }
 }
 
+/// Links are not followed.
 fn is_own_directory(path: &Utf8Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     let own = rustix::process::geteuid().as_raw();
     path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == own)
+}
+
+fn is_private_directory(path: &Utf8Path) -> bool {
+    let is_private = |found: std::fs::Metadata| found.mode() & 0o077 == 0;
+    is_own_directory(path) && path.symlink_metadata().is_ok_and(is_private)
 }
 
 impl WorkspaceFiles for KeptWorkspace {
@@ -92,9 +102,10 @@ impl WorkspaceFiles for KeptWorkspace {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use evalrig_core::model::HookCommand;
+    use evalrig_core::source::Reach;
 
     use super::super::judging_files::JudgingFiles;
     use super::*;
@@ -104,7 +115,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
         let path = place.join("kept-evalrig-1-a/t-1");
-        fs::create_dir_all(&path).unwrap();
+        create_kept(&path);
         let kept = KeptWorkspace::open(path.as_str()).unwrap();
         let question = CommandQuestion {
             command: HookCommand::Shell("touch here && echo $EVALRIG_TEST_ID".to_owned()),
@@ -118,6 +129,7 @@ mod tests {
         let null = serde_json::Value::Null;
         let case = CaseFacts {
             root: &place,
+            reach: Reach::Inside(&place),
             suite: "s",
             judging: &JudgingFiles::default(),
             test_id: "t",
@@ -146,13 +158,25 @@ mod tests {
         }
     }
 
+    /// As a run does.
+    fn create_kept(path: &Utf8Path) {
+        fs::create_dir_all(path).unwrap();
+        let private = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(path.parent().unwrap(), private).unwrap();
+    }
+
     #[test]
     fn only_a_directory_that_a_run_has_kept_is_opened() {
         let folder = tempfile::tempdir().unwrap();
         let place = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
-        for path in ["kept-evalrig-1-a/t-1/src", "other/t-1"] {
-            fs::create_dir_all(place.join(path)).unwrap();
+        for path in ["kept-evalrig-1-a/t-1", "kept-evalrig-1-b/t-1", "kept-mine/t-1", "other/t-1"] {
+            create_kept(&place.join(path));
         }
+        fs::create_dir(place.join("kept-evalrig-1-a/t-1/src")).unwrap();
+        // Whoever can write there can put something else in its place.
+        let open_to_all = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(place.join("kept-evalrig-1-b"), open_to_all).unwrap();
+        symlink("kept-evalrig-1-a", place.join("kept-evalrig-1-c")).unwrap();
         let kept = place.join("kept-evalrig-1-a");
         fs::write(kept.join("t-1/a.log"), "").unwrap();
         fs::write(kept.join("t-1/src/b"), "text").unwrap();
@@ -164,7 +188,19 @@ mod tests {
         assert_eq!(found.list().unwrap(), [".gitignore", "a.log", "out", "src/b"]);
         assert_eq!(found.read("src/b", 10).unwrap().unwrap(), b"text");
         assert_eq!(found.read("out", 10).unwrap(), None);
-        for path in ["other/t-1", "kept-evalrig-1-a/gone", "kept-evalrig-1-a/link"] {
+        for path in [
+            "other/t-1",
+            "kept-mine/t-1",
+            "kept-evalrig-1-a/gone",
+            "kept-evalrig-1-a/link",
+            "kept-evalrig-1-a/link/",
+            "kept-evalrig-1-a/link/.",
+            "kept-evalrig-1-a/..",
+            "kept-evalrig-1-a/t-1/..",
+            "kept-evalrig-1-a/t-1/../../other",
+            "kept-evalrig-1-b/t-1",
+            "kept-evalrig-1-c/t-1",
+        ] {
             assert!(open(path).is_none(), "{path}");
         }
         assert!(KeptWorkspace::open("/etc").is_none());

@@ -62,6 +62,8 @@ mod diff;
 #[cfg(unix)]
 mod file_list;
 #[cfg(unix)]
+mod file_name;
+#[cfg(unix)]
 mod git;
 #[cfg(unix)]
 mod hook;
@@ -82,6 +84,8 @@ mod repo_leftovers;
 mod skill_contents;
 #[cfg(unix)]
 mod snapshot;
+#[cfg(unix)]
+mod suite_reach;
 #[cfg(unix)]
 mod text_pack;
 #[cfg(not(unix))]

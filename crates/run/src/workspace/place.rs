@@ -25,6 +25,14 @@ use super::removal::CaseRemoval;
 /// How the names of directories begin that hold kept workspaces.
 pub(super) const KEPT: &str = "kept-";
 
+/// How the names of scratch directories begin.
+const RUN: &str = "evalrig-";
+
+/// Whether this is the name of a run's scratch directory: `evalrig-PROCESS-TIME`.
+pub(super) fn is_run_directory(name: &str) -> bool {
+    name.strip_prefix(RUN).is_some_and(|rest| !rest.is_empty())
+}
+
 /// Paths of new directories.
 #[derive(Debug)]
 pub(super) struct WorkspacePlaces {

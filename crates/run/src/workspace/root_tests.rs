@@ -108,7 +108,9 @@ async fn what_is_behind_a_link_in_the_place_of_the_workspace_is_not_touched() {
                     Answer::Failed(fault) => fault.kind,
                     other => panic!("{other:?}"),
                 },
-                4 => run.workspaces.go_on(&mut case, &run.facts("next")).await.unwrap_err().kind,
+                4 => {
+                    run.workspaces.go_on(&mut case, &run.facts("next"), &[]).await.unwrap_err().kind
+                }
                 _ => {
                     let warning = case.teardown(None).await.unwrap();
                     assert!(warning.contains("in the place of the workspace"), "{warning}");

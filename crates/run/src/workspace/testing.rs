@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_core::model::{
     CommandQuestion, Fault, FileChanges, Hook, HookCommand, Workspace, WorkspaceFiles,
 };
+use evalrig_core::source::Reach;
 use serde_json::Value;
 
 use super::{CaseFacts, CaseWorkspace, JudgingFiles, Workspaces};
@@ -76,6 +77,7 @@ impl TestRun {
     pub(super) fn facts<'a>(&'a self, test_id: &'a str) -> CaseFacts<'a> {
         CaseFacts {
             root: &self.suite,
+            reach: Reach::Inside(&self.suite),
             suite: "shop",
             judging: &self.judging,
             test_id,

@@ -47,7 +47,12 @@ impl NoWorkspaces {
         Err(unsupported())
     }
 
-    pub async fn go_on(&self, _: &mut NoCaseWorkspace, _: &CaseFacts<'_>) -> Result<(), Fault> {
+    pub async fn go_on(
+        &self,
+        _: &mut NoCaseWorkspace,
+        _: &CaseFacts<'_>,
+        _: &[(String, Utf8PathBuf)],
+    ) -> Result<(), Fault> {
         Err(unsupported())
     }
 

@@ -81,7 +81,7 @@ impl Workspaces {
     /// Makes a new workspace ready for its agent. If that fails, it can still be kept, with what is in it.
     ///
     /// `attachments` are paths below the workspace (see `evalrig_core::evidence::placed_files`) with the absolute
-    /// paths of the files, which must be below [`CaseFacts::root`]. `directories` are paths below the
+    /// paths of the files, which must be within [`CaseFacts::reach`]. `directories` are paths below the
     /// workspace with directories that are copied there, without the parts that belong to evals.
     pub async fn fill(
         &self,
@@ -91,6 +91,19 @@ impl Workspaces {
         directories: &[(String, Utf8PathBuf)],
     ) -> Result<(), Fault> {
         let additions = Additions { attachments, directories };
+        let filled = self.fill_with(prepared, case, additions).await;
+        if let Err(fault) = &filled {
+            prepared.set_unready(fault);
+        }
+        filled
+    }
+
+    async fn fill_with(
+        &self,
+        prepared: &mut CaseWorkspace,
+        case: &CaseFacts<'_>,
+        additions: Additions<'_>,
+    ) -> Result<(), Fault> {
         let workspace = prepared.workspace().clone();
         let root = prepared.root().path().to_owned();
         let (base, copied) = self.bases.copy(&workspace, case, additions, &root).await?;
@@ -104,15 +117,20 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Lets the next test of a conversation go on in the same workspace: takes a new snapshot.
+    /// Lets the next test of a conversation go on in the same workspace: adds its attached files and takes
+    /// a new snapshot.
     pub async fn go_on(
         &self,
         prepared: &mut CaseWorkspace,
         case: &CaseFacts<'_>,
+        attachments: &[(String, Utf8PathBuf)],
     ) -> Result<(), Fault> {
+        prepared.check_ready()?;
         prepared.set_case(case);
         prepared.root().check()?;
         let root = prepared.root().path().to_owned();
+        let additions = Additions { attachments, directories: &[] };
+        additions.copy(&root, case.reach).await?;
         let (base, copied) = prepared.known()?;
         let workspace = prepared.workspace().clone();
         let snapshot = self.snapshot(&root, &workspace, base, copied, true).await?;

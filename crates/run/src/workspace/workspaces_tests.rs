@@ -8,6 +8,7 @@ use evalrig_core::model::{
     Answer, CommandAnswer, CommandQuestion, FaultKind, HookCommand, Stage, Workspace,
     WorkspaceFiles,
 };
+use evalrig_core::source::Reach;
 use serde_json::{Value, json};
 
 use super::testing::{TestRun, command, mode, names, set_mode, write};
@@ -172,7 +173,7 @@ async fn a_failing_setup_is_a_fault_of_its_own_kind() {
             FaultKind::Setup,
             "`setup` cannot start: there is no directory `../..` in the workspace",
         ),
-        (slow, FaultKind::Timeout, "`setup` did not end within 1 s"),
+        (slow, FaultKind::Setup, "`setup` did not end within 1 s"),
     ];
     for (hook, kind, message) in cases {
         let workspace = Workspace { setup: Some(hook), ..run.workspace() };
@@ -394,15 +395,78 @@ async fn the_next_test_of_a_conversation_goes_on_in_the_same_workspace() {
     write(&case.path().join("a"), "2\n");
     write(&case.path().join("b"), "1\n");
     assert_eq!(case.changes().await.unwrap().created, ["b"]);
-    run.workspaces.go_on(&mut case, &run.facts("second")).await.unwrap();
+    run.workspaces.go_on(&mut case, &run.facts("second"), &[]).await.unwrap();
     assert!(case.env().contains(&("EVALRIG_TEST_ID".to_owned(), "second".to_owned())));
     assert!(case.changes().await.unwrap().is_empty());
-    run.workspaces.go_on(&mut case, &run.facts("third")).await.unwrap();
+    run.workspaces.go_on(&mut case, &run.facts("third"), &[]).await.unwrap();
     write(&case.path().join("a"), "1\n");
     write(&case.path().join("b"), "2\n");
     let changes = case.changes().await.unwrap();
     assert_eq!(changes.modified, ["a", "b"]);
     assert!(changes.diff.contains("-2\n+1\n") && changes.diff.contains("-1\n+2\n"));
+}
+
+#[tokio::test]
+async fn files_attached_to_a_later_test_of_a_conversation_are_placed_before_it() {
+    let run = TestRun::new(&[("a", "1\n")]);
+    write(&run.suite.join("data/y"), "attached\n");
+    let mut case = run.prepare(&run.workspace()).await.unwrap();
+    write(&case.path().join("b"), "1\n");
+    let placed = [("data/y".to_owned(), run.suite.join("data/y"))];
+    run.workspaces.go_on(&mut case, &run.facts("second"), &placed).await.unwrap();
+    assert_eq!(read(&case, "data/y"), "attached\n");
+    assert!(case.changes().await.unwrap().is_empty(), "the agent did not create it");
+    // A directory of the agent in its place leads nowhere else.
+    fs::remove_dir_all(case.path().join("data")).unwrap();
+    let outside = run.suite.join("outside");
+    fs::create_dir(&outside).unwrap();
+    symlink(&outside, case.path().join("data")).unwrap();
+    let gone_on = run.workspaces.go_on(&mut case, &run.facts("third"), &placed).await;
+    assert!(gone_on.is_err());
+    assert_eq!(names(&outside), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_conversation_whose_workspace_is_not_ready_says_why_in_every_test() {
+    let run = TestRun::new(&[("a", "1\n")]);
+    let workspace = Workspace { setup: Some(run.hook("exit 3")), ..run.workspace() };
+    let facts = run.facts("first");
+    let mut case = run.workspaces.create(&workspace, &facts).await.unwrap();
+    let first = run.workspaces.fill(&mut case, &facts, &[], &[]).await.unwrap_err();
+    assert_eq!((first.stage, first.kind), (Stage::Workspace, FaultKind::Setup));
+    let second = run.workspaces.go_on(&mut case, &run.facts("second"), &[]).await.unwrap_err();
+    assert_eq!((second.stage, second.kind), (first.stage, first.kind));
+    let message = format!("the workspace of the conversation is not ready: {}", first.message);
+    assert_eq!(second.message, message);
+}
+
+#[tokio::test]
+async fn paths_outside_of_the_root_are_used_if_the_user_allows_them() {
+    let run = TestRun::new(&[]);
+    let outside = run.suite.parent().unwrap().join("outside");
+    for name in ["template/a", "overlay/hidden", "x"] {
+        write(&outside.join(name), "1\n");
+    }
+    symlink(outside.join("x"), run.suite.join("link")).unwrap();
+    let template = Some(outside.join("template"));
+    let workspace = Workspace { template, ..Workspace::default() };
+    let placed =
+        [("x".to_owned(), outside.join("x")), ("linked".to_owned(), run.suite.join("link"))];
+    let facts = run.facts("test");
+    assert!(run.workspaces.prepare(&workspace, &facts, &placed, &[]).await.is_err());
+    let allowed = CaseFacts { reach: Reach::Anywhere, ..facts };
+    for hook in [None, Some(run.hook("true"))] {
+        // With this hook the template is copied first.
+        let workspace = Workspace { before_all: hook, ..workspace.clone() };
+        let case = run.workspaces.prepare(&workspace, &allowed, &placed, &[]).await.unwrap();
+        assert_eq!(names(case.path()), ["a", "linked", "x"]);
+        let question = CommandQuestion {
+            overlay: Some(outside.join("overlay")),
+            overlay_files: vec![outside.join("overlay/hidden")],
+            ..command("cat hidden")
+        };
+        assert_eq!(run_command(&case, &question).await.exit_code, Some(0));
+    }
 }
 
 #[tokio::test]
