@@ -93,8 +93,7 @@ impl ArmTally {
         arm.counts.add(row.outcome);
         arm.sample.add(row);
         arm.targets.insert(row.target.clone());
-        // The arm is what is compared, so it is no part of the target's name.
-        let case = ComparedCase { target: row.target.clone(), ..ComparedCase::from(row) };
+        let case = row.case_without_arm();
         if case.is_measured() {
             arm.usage.cost.add(case.cost);
             arm.usage.tokens.add(case.tokens.map(|count| count as f64));

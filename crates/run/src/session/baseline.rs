@@ -10,7 +10,7 @@ use evalrig_core::compare::{
 };
 use evalrig_core::model::Outcome;
 
-use crate::execute::SuiteJob;
+use crate::execute::{SuiteJob, TargetVariant};
 use crate::report::{Compared, EarlierCase, ReportedRun};
 use crate::results::{CaseKey, Row};
 
@@ -156,7 +156,10 @@ impl Baseline {
 pub(super) fn planned_cases(suites: &[&SuiteJob]) -> Vec<ComparedCase> {
     let mut planned = Vec::new();
     for suite in suites {
-        planned.extend(suite.keys().map(|(key, hash)| planned_case(key, hash)));
+        planned.extend(suite.keys().map(|(key, hash)| {
+            let arm = suite.variant(&key.target).and_then(TargetVariant::compared_arm);
+            ComparedCase { arm, ..planned_case(key, hash) }
+        }));
     }
     planned
 }
@@ -175,6 +178,7 @@ pub(super) fn planned_case(key: CaseKey, hash: &str) -> ComparedCase {
         cost: None,
         tokens: None,
         duration_ms: None,
+        arm: None,
     }
 }
 

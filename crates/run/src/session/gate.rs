@@ -62,6 +62,7 @@ mod tests {
             cost: None,
             tokens: None,
             duration_ms: None,
+            arm: None,
         }
     }
 

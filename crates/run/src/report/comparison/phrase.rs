@@ -5,10 +5,12 @@ use evalrig_core::compare::{
 };
 use evalrig_core::stats::{Interval, SELF_EVIDENT, share_percent};
 
-use crate::text::numbers;
+use crate::text::{self, numbers};
 
 /// Baseline runs that differ by less are not worth a line.
 const DRIFTING: f64 = 1.5;
+/// Of an arm's name.
+const ARM: usize = 60;
 
 /// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
 pub fn points(share: f64) -> String {
@@ -56,7 +58,7 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     };
     let alone = |value: f64, interval: Interval| {
         let shown = level(comparison.measure, value);
-        if suite.tests as u64 >= SELF_EVIDENT {
+        if suite.pairs as u64 >= SELF_EVIDENT {
             shown
         } else {
             format!("{shown} (95 % CI {})", range(comparison.measure, interval))
@@ -100,12 +102,32 @@ pub fn size(suite: &SuiteChange) -> String {
     let judged = &suite.judged;
     let count = |trials: f64| (trials * 10.0).round() / 10.0;
     let (base, candidate) = (count(judged.base_trials), count(judged.candidate_trials));
-    let tests = numbers::counted(suite.tests as u64, "test", "tests");
+    let tests = tests(suite);
     let trials = if candidate == 1.0 { "trial" } else { "trials" };
     let size = format!("{tests}, {candidate} {trials} each");
     match judged.drift.runs {
         0 | 1 if base == candidate => format!("{size} in both runs"),
         0 | 1 => format!("{size}, against {base} in the baseline"),
+/// `baseline arm `without` is left out`. `None` when every arm takes part.
+pub fn left_out(comparison: &Comparison) -> Option<String> {
+    let arms: Vec<String> =
+        comparison.left_out_arms.iter().map(|arm| format!("`{}`", text::line(arm, ARM))).collect();
+    match &arms[..] {
+        [] => None,
+        [one] => Some(format!("baseline arm {one} is left out")),
+        several => Some(format!("baseline arms {} are left out", several.join(", "))),
+    }
+}
+
+/// `20 tests`, and with several targets or arms how many that makes.
+fn tests(suite: &SuiteChange) -> String {
+    let tests = numbers::counted(suite.tests as u64, "test", "tests");
+    match suite.pairs {
+        pairs if pairs == suite.tests => tests,
+        pairs => format!("{tests} ({pairs} counting each target and arm)"),
+    }
+}
+
         runs => format!("{size}, against {base} in {runs} baseline runs"),
     }
 }

@@ -35,7 +35,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
         }
         ComparisonVerdict::Inconclusive => open(suite, &margin),
     };
-    let notes = [words::drift(suite), words::unmeasured(suite)];
+    let notes = [words::left_out(comparison), words::drift(suite), words::unmeasured(suite)];
     let notes = notes.into_iter().flatten().map(|note| words::sentence(&note).replace('-', "−"));
     said.extend(notes);
     if !suite.is_certain() {
@@ -91,7 +91,7 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
     ]
     .map(|(level, interval)| {
         let level = share(comparison.measure, level);
-        if suite.tests as u64 >= SELF_EVIDENT {
+        if suite.pairs as u64 >= SELF_EVIDENT {
             level
         } else {
             format!("{level} ({})", spread(comparison.measure, interval))
@@ -188,6 +188,7 @@ mod tests {
         let case = |test: usize, trial: u32| {
             let is_passed = trial <= passes;
             ComparedCase {
+                arm: None,
                 suite: "s".to_owned(),
                 test: format!("t{test}"),
                 target: "t".to_owned(),
