@@ -272,8 +272,11 @@ pub struct Compare {
     /// Files of the later run, instead of RUN.
     #[arg(long = "candidate", value_name = "RESULTS", num_args = 1.., requires = "base_files", conflicts_with = "runs")]
     pub candidate_files: Vec<String>,
+    /// Compare only this arm; repeatable [default: all but the baseline arms].
+    #[arg(long = "arm", value_name = "NAME")]
+    pub arms: Vec<String>,
     /// Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3
-    /// if inconclusive.
+    /// if inconclusive. Of the newest runs, those that their own gate did not pass are no base.
     #[arg(long)]
     pub gate: bool,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
@@ -287,7 +290,7 @@ pub struct Compare {
     pub format: ComparisonFormat,
     /// Test the gate on stored runs: how often it raises a false alarm, and the smallest drop that it
     /// would catch. Several runs are compared with each other; one run is split into halves.
-    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "gate"])]
+    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "arms", "gate"])]
     pub selftest: Vec<String>,
     /// Seed for everything random [default: derived from the runs].
     #[arg(long, value_name = "N")]

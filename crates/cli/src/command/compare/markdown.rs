@@ -24,7 +24,7 @@ pub fn comparison(shown: &Shown) -> String {
                 words::size(suite),
                 words::difference(comparison, suite),
                 notes.collect::<String>(),
-                words::sentence(&words::reason(comparison, suite)),
+                words::sentence(&phrase::reason(shown, suite)),
             )
         }
         None => "### evalrig: nothing to compare\n\n".to_owned(),

@@ -44,7 +44,7 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
     }
     let verdict = suite.judged.verdict;
     let word = paint.tone(tone(verdict), verdict.word());
-    let _ = writeln!(out, "{word}: {}", words::reason(comparison, suite));
+    let _ = writeln!(out, "{word}: {}", phrase::reason(shown, suite));
     out
 }
 
