@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use evalrig_core::compare::MOST_ROUNDS;
-use evalrig_core::model::KeepRule;
+use evalrig_core::model::{KeepRule, MOST_TRIALS};
 use evalrig_run::setting::SandboxName;
 
 use super::{LOADING, Loading, Profile, RunLogOptions};
@@ -45,7 +45,7 @@ pub struct Run {
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Run each test N times, instead of as often as the suite says.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS as i64))]
     pub trials: Option<u32>,
     /// Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms
     /// have a verdict [default: as many as there are trials].

@@ -138,8 +138,11 @@ impl LoadOptions {
 
     /// A path relative to the working directory, if it is inside.
     pub(super) fn shown(&self, path: &Utf8Path) -> Utf8PathBuf {
-        let near = path.strip_prefix(&self.working_directory);
-        near.unwrap_or(path).to_owned()
+        match path.strip_prefix(&self.working_directory) {
+            Ok(near) if near.as_str().is_empty() => Utf8PathBuf::from("."),
+            Ok(near) => near.to_owned(),
+            Err(_) => path.to_owned(),
+        }
     }
 
     fn check_kind(

@@ -59,10 +59,7 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     } else {
         format!("The {what} may be smaller than the margin of {margin} points.")
     });
-    // The test is about these tests, the interval about tests like these.
-    if judged.interval.holds(0.0) {
-        said.push("The effect on other tests is less certain.".to_owned());
-    }
+    said.extend(words::basis(suite).map(words::sentence));
     said
 }
 
@@ -71,7 +68,7 @@ fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
         "Not enough data to rule out a drop as large as the margin of {margin} points."
     )];
     if let Some(needed) = suite.judged.trials_needed {
-        let cost = suite.cost_needed.filter(|cost| *cost > 0.0);
+        let cost = words::settling_cost(suite);
         let cost = cost.map(|cost| format!(", for about {}", numbers::money(cost)));
         let text = words::settling(needed) + &cost.unwrap_or_default();
         said.push(words::sentence(&text));
@@ -188,10 +185,10 @@ mod tests {
         let case = |test: usize, trial: u32| {
             let is_passed = trial <= passes;
             ComparedCase {
-                arm: None,
                 suite: "s".to_owned(),
                 test: format!("t{test}"),
                 target: "t".to_owned(),
+                arm: None,
                 group: None,
                 run: 0,
                 trial,
