@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use evalrig_bench::cost::Verdict;
 use evalrig_core::model::Workspace;
+use evalrig_core::source::Reach;
 use evalrig_run::workspace::{CaseFacts, CaseWorkspace, JudgingFiles, Workspaces};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
@@ -179,6 +180,7 @@ impl Bench {
     fn facts(&self) -> CaseFacts<'_> {
         CaseFacts {
             root: &self.directory,
+            reach: Reach::Inside(&self.directory),
             suite: "bench",
             judging: &self.judging,
             test_id: "test",
@@ -261,14 +263,14 @@ impl Bench {
                 assert!(changes.is_empty());
                 // What happens after `setup`: all files are looked at once more.
                 let begun = Moment::now()?;
-                let again = shared.go_on(&mut case, &self.facts()).await;
+                let again = shared.go_on(&mut case, &self.facts(), &[]).await;
                 looked.add(begun)?;
                 again.map_err(|fault| fault.message)?;
                 let changes = case.changes().await.map_err(|fault| fault.message)?;
                 both.add(begun)?;
                 assert!(changes.is_empty());
                 // A comparison is made once for each snapshot.
-                let again = shared.go_on(&mut case, &self.facts()).await;
+                let again = shared.go_on(&mut case, &self.facts(), &[]).await;
                 again.map_err(|fault| fault.message)?;
             }
             let expected = change_some(&root, files)?;

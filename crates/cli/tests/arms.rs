@@ -140,14 +140,15 @@ fn a_dry_run_forecasts_what_is_said_of_an_arm() {
     ran.exits(0)
         .prints(
             "forecast of `with` against `without`, without earlier results, \
-             as if tests passed half of the time, in % of runs",
+             assuming that tests pass half of the time: the verdicts of 100 such runs",
         )
         .prints("no change, in rounds")
         .prints("-20 points, in rounds")
         .prints("+20 points, in rounds");
     assert!(!project.has("asked"), "nothing is called");
     assert_eq!(ran.out, dry(&["--rounds=3"]).out);
-    let earlier = "forecast of `with` against `without`, from earlier results, in % of runs";
+    let earlier =
+        "forecast of `with` against `without`, from earlier results: the verdicts of 100 such runs";
     project.run(&with(&["--output", "one.jsonl"])).exits(0);
     let ran = dry(&["--trials", "2", "--reuse-arm", "one.jsonl"]);
     ran.exits(0).prints(earlier).prints("no change, 2 trials");

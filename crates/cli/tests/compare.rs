@@ -70,6 +70,27 @@ fn the_gate_decides_by_the_verdict() {
     assert_eq!(gate("all", "missing"), 2);
 }
 
+/// A pattern for the base that matches the candidate too means the others.
+#[test]
+fn the_candidate_is_not_its_own_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (name, passes) in [("b1", 5), ("b2", 5), ("b3", 3)] {
+        fs::write(at.join(format!("{name}.jsonl")), run_of(20, passes)).unwrap();
+    }
+    let gate =
+        |arguments: &[&str]| evalrig(at, &[arguments, &["--gate", "--format", "json"]].concat());
+    let by_pattern = gate(&["compare", "b?.jsonl", "b3.jsonl"]);
+    assert_eq!(code(&by_pattern), 1, "{by_pattern:?}");
+    let named = gate(&["compare", "--baseline", "b1.jsonl", "--baseline", "b2.jsonl", "b3.jsonl"]);
+    assert_eq!(code(&named), 1);
+    let deltas = [&by_pattern, &named].map(|output| {
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        document["suite"]["delta"].clone()
+    });
+    assert_eq!(deltas[0], deltas[1]);
+}
+
 #[test]
 fn without_a_gate_every_regression_counts() {
     let folder = tempfile::tempdir().unwrap();

@@ -648,7 +648,7 @@ fn import_image() -> Result<(), String> {
     let run = |line: &str| {
         let ended = std::process::Command::new("sh").args(["-c", line]).output();
         let ended = ended.map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&ended.err).trim().to_owned();
+        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
         if ended.status.success() { Ok(()) } else { Err(said) }
     };
     run("command -v podman").map_err(|_| "podman is not installed".to_owned())?;

@@ -130,8 +130,10 @@ fn workspaces_prepare_if_their_template_is_there() {
         });
         let mut complaints = Vec::new();
         for workspace in wanted {
+            let root = workspace.template.as_ref().and_then(|path| path.parent()).unwrap();
             let facts = CaseFacts {
-                root: workspace.template.as_ref().and_then(|path| path.parent()).unwrap(),
+                root,
+                reach: Reach::Inside(root),
                 suite: "corpus",
                 judging: &JudgingFiles::default(),
                 test_id: "test",

@@ -93,3 +93,53 @@ fn a_resumed_run_is_one_run() {
     assert_eq!(found["suite"]["base"]["runs"], 1);
     assert_eq!(found["tests"][0]["base"]["trials"], 3);
 }
+
+/// Shards of a good run, `good-1.jsonl` to `good-3.jsonl`, and of a bad one.
+fn sharded() -> Project {
+    let tests: String = (0..12)
+        .map(|at| format!("  - {{id: t{at}, criteria: c, input: ask a, assert: [{{type: contains, value: yes}}]}}\n"))
+        .collect();
+    let targets = "targets:\n  - {name: good, provider: mock, response: yes}\n  \
+                   - {name: bad, provider: mock, response: no}\n";
+    let project = Project::new(&format!("name: shop\ntests:\n{tests}"), targets);
+    for (name, alias) in [("good", "good"), ("again", "good"), ("bad", "bad")] {
+        for part in 1..=3 {
+            let shard = format!("{part}/3");
+            let output = format!("{name}-{part}.jsonl");
+            let words = ["--target", alias, "-n", "3", "--shard", &shard, "--output", &output];
+            project.run(&[&words[..], &["--no-record", "-q"]].concat());
+        }
+    }
+    project
+}
+
+const GOOD: [&str; 3] = ["good-1.jsonl", "good-2.jsonl", "good-3.jsonl"];
+const AGAIN: [&str; 3] = ["again-1.jsonl", "again-2.jsonl", "again-3.jsonl"];
+const BAD: [&str; 3] = ["bad-1.jsonl", "bad-2.jsonl", "bad-3.jsonl"];
+
+/// As a shell expands `good-*.jsonl`.
+#[test]
+fn shards_that_are_named_one_by_one_are_one_run() {
+    let project = sharded();
+    let compare = |words: &[&[&str]]| {
+        let ran = project
+            .evalrig(&[&["compare", "--gate", "--format", "json"], &words.concat()[..]].concat());
+        assert!(!ran.err.contains("missing"), "{}", ran.err);
+        let found: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}{}", ran.out, ran.err));
+        assert_eq!(found["incomplete"], Value::Null, "{words:?}");
+        assert_eq!(found["suite"]["tests"], 12, "{words:?}");
+        (ran.code, found["suite"]["base"]["runs"].clone())
+    };
+    let one = (Some(1), Value::from(1));
+    assert_eq!(compare(&[&["--base"], &GOOD, &["--candidate"], &BAD]), one);
+    assert_eq!(compare(&[&GOOD, &BAD]), one);
+    assert_eq!(compare(&[&["--base"], &GOOD, &AGAIN, &["--candidate"], &BAD]).1, 2);
+    assert_eq!(compare(&[&GOOD, &AGAIN, &BAD]).1, 2);
+    let each: Vec<&str> = GOOD.iter().flat_map(|file| ["--baseline", file]).collect();
+    project
+        .run(&[&["--target", "bad", "-n", "3", "--gate", "--no-record"], &each[..]].concat())
+        .exits(1);
+    let report = [&["report", "--gate"], &BAD[..], &each[..]].concat();
+    project.evalrig(&report).exits(1).prints("gate: worse than the baseline");
+}

@@ -166,7 +166,7 @@ fn a_dry_run_forecasts_the_verdicts() {
     let project = project();
     let ran = rounds(&project, &["--rounds=4", "--dry-run"]);
     ran.exits(0)
-        .prints("forecast from the baseline's own results, in % of runs")
+        .prints("forecast from the baseline's own results: the verdicts of 100 such runs")
         .prints("no change, 4 trials")
         .prints("no change, in rounds")
         .prints("-10 points, in rounds")

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use evalrig_core::compare::MOST_ROUNDS;
-use evalrig_core::model::KeepRule;
+use evalrig_core::model::{KeepRule, MOST_TRIALS};
 use evalrig_run::setting::SandboxName;
 
 use super::{LOADING, Loading, Profile, RunLogOptions};
@@ -45,7 +45,7 @@ pub struct Run {
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
     /// Run each test N times, instead of as often as the suite says.
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS as i64))]
     pub trials: Option<u32>,
     /// Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms
     /// have a verdict [default: as many as there are trials].
@@ -272,8 +272,11 @@ pub struct Compare {
     /// Files of the later run, instead of RUN.
     #[arg(long = "candidate", value_name = "RESULTS", num_args = 1.., requires = "base_files", conflicts_with = "runs")]
     pub candidate_files: Vec<String>,
+    /// Compare only this arm; repeatable [default: all but the baseline arms].
+    #[arg(long = "arm", value_name = "NAME")]
+    pub arms: Vec<String>,
     /// Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3
-    /// if inconclusive.
+    /// if inconclusive. Of the newest runs, those that their own gate did not pass are no base.
     #[arg(long)]
     pub gate: bool,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
@@ -287,7 +290,7 @@ pub struct Compare {
     pub format: ComparisonFormat,
     /// Test the gate on stored runs: how often it raises a false alarm, and the smallest drop that it
     /// would catch. Several runs are compared with each other; one run is split into halves.
-    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "gate"])]
+    #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "arms", "gate"])]
     pub selftest: Vec<String>,
     /// Seed for everything random [default: derived from the runs].
     #[arg(long, value_name = "N")]

@@ -10,6 +10,8 @@ pub struct ComparedCase {
     pub suite: String,
     pub test: String,
     pub target: String,
+    /// `None` without arms, and where arms are what is compared.
+    pub arm: Option<CaseArm>,
     /// Tests of one group share a fixture, and are not independent evidence.
     pub group: Option<String>,
     /// Number of the base run, from 0; a trial is one of its run. Ignored in candidates.
@@ -23,6 +25,14 @@ pub struct ComparedCase {
     pub cost: Option<f64>,
     pub tokens: Option<u64>,
     pub duration_ms: Option<u64>,
+}
+
+/// The arm of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseArm {
+    pub name: String,
+    /// Whether the other arms of its run are compared with it.
+    pub is_baseline: bool,
 }
 
 impl ComparedCase {
@@ -112,6 +122,7 @@ pub(super) mod testing {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
+            arm: None,
             group: None,
             run: 0,
             trial,

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn change(base: &[ComparedCase], candidate: &[ComparedCase]) -> Change {
-        let found = pair(base, candidate);
+        let found = pair(base, candidate).matches;
         assert_eq!(found.len(), 1);
         classify(&found[0]).change
     }
@@ -181,7 +181,7 @@ mod tests {
     fn only_errors_of_the_candidate_leave_it_open() {
         let (well, torn) = (trials("a", 1, 1), vec![case("a", 1, Outcome::Errored)]);
         let is_open = |base: &[ComparedCase], candidate: &[ComparedCase]| {
-            classify(&pair(base, candidate)[0]).is_open()
+            classify(&pair(base, candidate).matches[0]).is_open()
         };
         assert!(is_open(&well, &torn));
         assert!(is_open(&[], &torn));

@@ -58,7 +58,7 @@ pub fn forecast(
     planned: &[ComparedCase],
     plan: &RoundPlan,
 ) -> Vec<Forecast> {
-    let matches = pairing::pair(base, planned);
+    let matches = pairing::pair(base, planned).matches;
     let compared: Vec<&Match> =
         matches.iter().filter(|found| change::classify(found).change.is_compared()).collect();
     let tests = planned_tests(&compared, plan.measure);
@@ -100,7 +100,7 @@ pub fn forecast_arm(
     planned: &PlannedArms<'_>,
     plan: &RoundPlan,
 ) -> Option<ArmForecast> {
-    let matches = pairing::pair(planned.base, planned.candidate);
+    let matches = pairing::pair(planned.base, planned.candidate).matches;
     let compared: Vec<&Match> = matches
         .iter()
         .filter(|found| !found.base.is_empty() && change::classify(found).change.is_compared())
@@ -108,7 +108,7 @@ pub fn forecast_arm(
     if compared.is_empty() {
         return None;
     }
-    let history = pairing::pair(planned.base_history, planned.candidate);
+    let history = pairing::pair(planned.base_history, planned.candidate).matches;
     let known = |found: &&&Match| {
         let same = |one: &&Match| {
             (one.suite, one.test, one.target) == (found.suite, found.test, found.target)
@@ -145,7 +145,7 @@ pub fn forecast_arm(
 
 /// Of one trial of every test; `None` unless each of them has earlier results with a cost.
 fn cost_of_arm(history: &[ComparedCase], planned: &[ComparedCase], tests: usize) -> Option<f64> {
-    let matches = pairing::pair(history, planned);
+    let matches = pairing::pair(history, planned).matches;
     let known: Vec<&Match> = matches
         .iter()
         .filter(|found| {

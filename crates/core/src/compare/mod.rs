@@ -2,6 +2,7 @@
 //! the candidate as a whole is equivalent, better, not worse, worse or inconclusive. Pure: the same
 //! cases and the same seed give the same result.
 
+mod arm_choice;
 mod case;
 mod change;
 mod forecast;
@@ -17,7 +18,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-pub use case::{ComparedCase, join_disjoint_runs, seed_from_cases};
+pub use arm_choice::take_arms;
+pub use case::{CaseArm, ComparedCase, join_disjoint_runs, seed_from_cases};
 pub use change::{Change, Side, TestChange};
 pub use forecast::{ArmForecast, Forecast, Outlook, PlannedArms, forecast, forecast_arm};
 pub use look::{RoundLook, RoundStop};
@@ -33,7 +35,7 @@ pub use verdict::{
 };
 
 use crate::stats::{Pair, mark};
-use pairing::{ErrorCount, Match};
+use pairing::{ErrorCount, Match, Pairing};
 
 /// What is compared.
 pub use crate::stats::{Drift, Measure, TrialsNeeded};
@@ -57,6 +59,8 @@ impl Default for CompareOptions {
 pub struct Comparison {
     /// In the order of the candidate; what was removed comes last.
     pub tests: Vec<TestChange>,
+    /// Baseline arms that take no part.
+    pub left_out_arms: Vec<String>,
     /// Base runs with at least one case that is compared.
     pub base_runs: usize,
     /// `None` when no test was measured on both sides.
@@ -117,7 +121,7 @@ fn compare_tests(
     levels: [f64; 2],
     judge_all: impl FnOnce(&[&Match]) -> Option<SuiteChange>,
 ) -> Comparison {
-    let matches = pairing::pair(base, candidate);
+    let Pairing { matches, left_out_arms } = pairing::pair(base, candidate);
     let mut tests: Vec<TestChange> = matches.iter().map(change::classify).collect();
     let is_compared: Vec<bool> = tests.iter().map(|test| test.change.is_compared()).collect();
     mark_certain(&matches, &is_compared, levels, &mut tests);
@@ -127,6 +131,7 @@ fn compare_tests(
         compared.iter().flat_map(|found| found.base.iter().map(|case| case.run)).collect();
     Comparison {
         tests,
+        left_out_arms,
         base_runs: runs.len(),
         suite: judge_all(&compared),
         usage: UsageChange::of(&compared),
@@ -139,7 +144,7 @@ fn compare_tests(
 
 /// How many tests would be compared, regardless of the candidate's results.
 pub fn common(base: &[ComparedCase], candidate: &[ComparedCase]) -> usize {
-    let matches = pairing::pair(base, candidate);
+    let matches = pairing::pair(base, candidate).matches;
     let is_common = |found: &&Match| {
         change::classify(found).change.is_compared()
             && found.pair(Measure::Rate, ErrorCount::Ignored).is_some()

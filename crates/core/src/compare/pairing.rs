@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::arm_choice::ComparedSides;
 use super::case::ComparedCase;
 use super::change::Side;
 use crate::model::Outcome;
@@ -126,15 +127,28 @@ type Trials<'a> = Vec<&'a ComparedCase>;
 
 /// The cases of the base that the candidate's tests are compared with, in their order.
 pub fn matched_base(base: &[ComparedCase], candidate: &[ComparedCase]) -> Vec<ComparedCase> {
-    let found = pair(base, candidate);
+    let found = pair(base, candidate).matches;
     let both = found.iter().filter(|found| !found.candidate.is_empty());
     let kept: HashSet<*const ComparedCase> =
         both.flat_map(|found| found.base.iter().map(|case| std::ptr::from_ref(*case))).collect();
     base.iter().filter(|case| kept.contains(&std::ptr::from_ref(*case))).cloned().collect()
 }
 
-/// In the order of the candidate; tests that are only in the base come last.
-pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<Match<'a>> {
+/// The tests of both sides, and what takes no part.
+#[derive(Debug)]
+pub(crate) struct Pairing<'a> {
+    /// In the order of the candidate; tests that are only in the base come last.
+    pub matches: Vec<Match<'a>>,
+    pub left_out_arms: Vec<String>,
+}
+
+pub(crate) fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Pairing<'a> {
+    let sides = ComparedSides::of(base, candidate);
+    let matches = pair_sides(&sides.base, &sides.candidate);
+    Pairing { matches, left_out_arms: sides.left_out_arms }
+}
+
+fn pair_sides<'a>(base: &[&'a ComparedCase], candidate: &[&'a ComparedCase]) -> Vec<Match<'a>> {
     let names_suite = !is_single(base, candidate, |case| case.suite.as_str());
     let names_target = !is_single(base, candidate, |case| case.target.as_str());
     let key = |case: &'a ComparedCase| -> Key<'a> {
@@ -146,9 +160,9 @@ pub fn pair<'a>(base: &'a [ComparedCase], candidate: &'a [ComparedCase]) -> Vec<
     };
     let mut places: HashMap<Key, usize> = HashMap::new();
     let mut found: Vec<(Trials, Trials)> = Vec::new();
-    let sides = candidate.iter().map(|case| (case, true));
+    let sides = candidate.iter().map(|case| (*case, true));
     let mut last: Option<(Key, usize)> = None;
-    for (case, is_candidate) in sides.chain(base.iter().map(|case| (case, false))) {
+    for (case, is_candidate) in sides.chain(base.iter().map(|case| (*case, false))) {
         let key = key(case);
         // Trials of one test usually follow each other.
         let at = match last {
@@ -198,13 +212,14 @@ fn in_order<'a>(mut cases: Trials<'a>, key: fn(&ComparedCase) -> (u32, u32)) -> 
 }
 
 /// Whether neither side has two different names.
-fn is_single<'a>(
-    base: &'a [ComparedCase],
-    candidate: &'a [ComparedCase],
+pub(super) fn is_single<'a>(
+    base: &[&'a ComparedCase],
+    candidate: &[&'a ComparedCase],
     name: impl Fn(&'a ComparedCase) -> &'a str,
 ) -> bool {
-    let is_one =
-        |side: &'a [ComparedCase]| side.iter().map(&name).collect::<BTreeSet<_>>().len() <= 1;
+    let is_one = |side: &[&'a ComparedCase]| {
+        side.iter().map(|case| name(case)).collect::<BTreeSet<_>>().len() <= 1
+    };
     is_one(base) && is_one(candidate)
 }
 
@@ -236,18 +251,18 @@ mod tests {
         for case in &mut candidate {
             case.target = "other".to_owned();
         }
-        assert_eq!(pair(&base, &candidate).len(), 1);
+        assert_eq!(pair(&base, &candidate).matches.len(), 1);
         let mut more = case("a", 1, Outcome::Passed);
         more.target = "third".to_owned();
         candidate.push(more);
-        assert_eq!(pair(&base, &candidate).len(), 3);
+        assert_eq!(pair(&base, &candidate).matches.len(), 3);
     }
 
     #[test]
     fn the_order_is_that_of_the_candidate() {
         let base = [trials("gone", 1, 1), trials("a", 1, 1)].concat();
         let candidate = [trials("new", 1, 1), trials("a", 1, 1)].concat();
-        let found = pair(&base, &candidate);
+        let found = pair(&base, &candidate).matches;
         let ids: Vec<&str> = found.iter().map(|found| found.test).collect();
         assert_eq!(ids, ["new", "a", "gone"]);
     }
@@ -255,7 +270,7 @@ mod tests {
     #[test]
     fn the_last_row_of_a_case_counts() {
         let twice = [trials("a", 1, 0), trials("a", 1, 1)].concat();
-        let found = pair(&twice, &twice);
+        let found = pair(&twice, &twice).matches;
         assert_eq!(Side::of(&found[0].base).passes, 1);
         assert_eq!(Side::of(&found[0].base).trials, 1);
     }
@@ -263,12 +278,12 @@ mod tests {
     #[test]
     fn a_round_costs_the_mean_of_a_trial() {
         let (a, b) = (trials("a", 4, 4), trials("a", 2, 1));
-        let found = pair(&a, &b);
+        let found = pair(&a, &b).matches;
         let cost = cost_per_round(&found.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(cost, [0.01, 0.01]);
         let mut unknown = b.clone();
         unknown[0].cost = None;
-        let found = pair(&a, &unknown);
+        let found = pair(&a, &unknown).matches;
         assert_eq!(cost_per_round(&found.iter().collect::<Vec<_>>()), None);
     }
 
@@ -276,7 +291,7 @@ mod tests {
     fn a_trial_is_one_of_its_run() {
         let base = [trials("a", 2, 2), of_run(2, trials("a", 3, 1))].concat();
         let candidate = trials("a", 1, 1);
-        let found = pair(&base, &candidate);
+        let found = pair(&base, &candidate).matches;
         let pair = found[0].pair(Measure::Rate, ErrorCount::Ignored).unwrap();
         assert_eq!(pair.base, [vec![1.0, 1.0], Vec::new(), vec![1.0, 0.0, 0.0]]);
     }
@@ -286,14 +301,14 @@ mod tests {
         let mut old = trials("a", 2, 0);
         old.iter_mut().for_each(|case| case.hash = "old".to_owned());
         let base = [old.clone(), of_run(1, trials("a", 2, 2))].concat();
-        assert_eq!(Side::of(&pair(&base, &trials("a", 1, 1))[0].base).passes, 2);
-        assert_eq!(pair(&old, &trials("a", 1, 1))[0].base.len(), 2);
+        assert_eq!(Side::of(&pair(&base, &trials("a", 1, 1)).matches[0].base).passes, 2);
+        assert_eq!(pair(&old, &trials("a", 1, 1)).matches[0].base.len(), 2);
     }
 
     #[test]
     fn errors_count_as_the_question_asks() {
         let with_error = [trials("a", 1, 1), vec![case("a", 2, Outcome::Errored)]].concat();
-        let found = pair(&with_error, &with_error);
+        let found = pair(&with_error, &with_error).matches;
         let values = |errors| {
             let pair = found[0].pair(Measure::Rate, errors).unwrap();
             (pair.base.concat(), pair.candidate)

@@ -55,7 +55,7 @@ impl Rounds {
     pub fn look(&mut self, sides: RoundSides<'_>) -> Option<&RoundLook> {
         let round = self.open_round()?;
         let (base, candidate) = sides.up_to(round, &self.plan);
-        let matches = pairing::pair(&base, &candidate);
+        let matches = pairing::pair(&base, &candidate).matches;
         let compared: Vec<&Match> =
             matches.iter().filter(|found| change::classify(found).change.is_compared()).collect();
         let at = round as usize - 1;

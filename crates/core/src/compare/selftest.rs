@@ -103,7 +103,7 @@ fn try_gate(cases: &[ComparedCase], options: &CompareOptions, most: u64) -> Opti
 /// them.
 fn stored_tests(cases: &[ComparedCase], measure: Measure) -> Vec<StoredTest> {
     let newest = newest_cases(cases);
-    let matches = pairing::pair(cases, &newest);
+    let matches = pairing::pair(cases, &newest).matches;
     let matches: Vec<&Match> = matches.iter().collect();
     let test = |(found, cluster): (&&Match, Cluster)| {
         let runs = found.pair(measure, ErrorCount::Ignored)?.base;

@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::pairing::{self, ErrorCount, Match};
 use super::verdict::{ComparisonVerdict, Rule, SuiteVerdict, judge};
-use crate::stats::{Cluster, Pair, TrialsNeeded};
+use crate::stats::{Cluster, Measure, Pair, TrialsNeeded};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuiteChange {
     /// On the trials that were measured.
     pub judged: SuiteVerdict,
-    /// Tests that were compared.
+    /// Tests that were compared, whatever the number of their targets and arms.
     pub tests: usize,
+    /// The same with every target and arm.
+    pub pairs: usize,
     /// Of as many trials as are needed; `None` if costs are unknown.
     pub cost_needed: Option<f64>,
     /// `None` if every trial was measured.
@@ -40,15 +42,15 @@ impl SuiteChange {
         })
     }
 
-    /// `judge` gives the verdict and the number of tests, for each way to count errors.
+    /// `judge` gives the verdict and the number of pairs, for each way to count errors.
     pub(super) fn judged(
         compared: &[&Match],
         mut judge: impl FnMut(ErrorCount) -> Option<(SuiteVerdict, usize)>,
     ) -> Option<Self> {
-        let (judged, tests) = judge(ErrorCount::Ignored)?;
+        let (judged, pairs) = judge(ErrorCount::Ignored)?;
         let cost = judged.trials_needed.and_then(|needed| cost_of(compared, needed));
         let errors = ErrorBounds::of(compared, |errors| Some(judge(errors)?.0));
-        Some(Self { judged, tests, cost_needed: cost, errors })
+        Some(Self { judged, tests: count_tests(compared), pairs, cost_needed: cost, errors })
     }
 
     /// Whether the verdict is the same for a gate whatever the trials were that could not be measured.
@@ -82,6 +84,13 @@ impl ErrorBounds {
             (judged(ErrorCount::AgainstCandidate)?, judged(ErrorCount::ForCandidate)?);
         Some(Self { base, candidate, worst, best })
     }
+}
+
+/// Tests that were measured on both sides with a target or arm.
+fn count_tests(compared: &[&Match]) -> usize {
+    let is_measured = |found: &&&Match| found.pair(Measure::Rate, ErrorCount::Ignored).is_some();
+    let measured = compared.iter().filter(is_measured);
+    measured.map(|found| (found.suite, found.test)).collect::<BTreeSet<_>>().len()
 }
 
 /// The pairs of tests, with what makes them resemble each other.
@@ -208,7 +217,7 @@ mod tests {
         for case in base.iter_mut().filter(|case| ["t4", "t5"].contains(&case.test.as_str())) {
             case.group = Some("db".to_owned());
         }
-        let found = super::super::pairing::pair(&base, &base);
+        let found = super::super::pairing::pair(&base, &base).matches;
         let found: Vec<&Match> = found.iter().collect();
         use Cluster::{Group, Test};
         let wanted = [Test(0), Test(1), Test(2), Test(3), Group(0), Group(0)];

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn usage(base: &[ComparedCase], candidate: &[ComparedCase]) -> UsageChange {
-        UsageChange::of(&pair(base, candidate).iter().collect::<Vec<_>>())
+        UsageChange::of(&pair(base, candidate).matches.iter().collect::<Vec<_>>())
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::number::Number;
 use super::value::{Map, Value};
 
+/// The most trials of one test.
+pub const MOST_TRIALS: u64 = 100;
+
 /// Settings of the test itself or of the nearest file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Execution {

@@ -40,7 +40,7 @@ pub(crate) use command_word::has_script_extension;
 pub use command_word::looks_like_path;
 pub use evidence::Evidence;
 pub use evidence_part::EvidencePart;
-pub use execution::{Execution, OnTimeout, Verdicts};
+pub use execution::{Execution, MOST_TRIALS, OnTimeout, Verdicts};
 pub use expected::Expected;
 pub use grade::{AssertionGrade, Fault, FaultKind, Gate, Grade, Marks, Outcome, Stage, Verdict};
 pub use grading::{

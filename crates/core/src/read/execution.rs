@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use crate::assertion::read_entries;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Assertion, Execution, OnTimeout};
+use crate::model::{Assertion, Execution, MOST_TRIALS, OnTimeout};
 use crate::reader::{Reader, wrong_type};
 use crate::syntax::edit;
 use crate::syntax::fields::{Bound, DEPRECATED_FIELD, Entry, Field, Shape, unknown_field};
-
-/// The most trials of one test.
-const MOST_TRIALS: u64 = 100;
 
 pub(super) const TRIALS: Shape = Shape::Integer { min: 1, max: MOST_TRIALS };
 

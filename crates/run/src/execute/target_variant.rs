@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use evalrig_core::compare::CaseArm;
 use evalrig_core::model::{Arm, Skill, Workspace};
 use evalrig_core::source::Span;
 
@@ -47,6 +48,12 @@ impl TargetVariant {
     /// Whether its arm changes how the agent is called.
     pub(crate) fn changes_target(&self) -> bool {
         self.model.is_some() || !self.args.is_empty() || !self.env.is_empty()
+    }
+
+    /// Its arm in comparisons with other runs.
+    pub(crate) fn compared_arm(&self) -> Option<CaseArm> {
+        let name = self.arm.clone()?;
+        Some(CaseArm { name, is_baseline: self.is_baseline })
     }
 
     /// By which cases refer to it.

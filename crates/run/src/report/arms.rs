@@ -95,8 +95,7 @@ impl ArmTally {
         arm.counts.add(row.outcome);
         arm.sample.add(row);
         arm.targets.insert(row.target.clone());
-        // The arm is what is compared, so it is no part of the target's name.
-        let case = ComparedCase { target: row.target.clone(), ..ComparedCase::from(row) };
+        let case = row.case_without_arm();
         if case.is_measured() {
             arm.usage.cost.add(case.cost);
             arm.usage.has_judges |= row.judge_usage.as_ref().is_some_and(|usage| usage.calls > 0);

@@ -18,8 +18,8 @@ pub use gate::{GateDecision, gate};
 pub use json::json;
 pub use markdown::{cell, table};
 pub use phrase::{
-    chance, counts, difference, drift, how_often, passes, points, reason, sentence, settling,
-    sides, single_trials, size, unmeasured, verdict,
+    basis, chance, counts, difference, drift, how_often, left_out, passes, points, reason,
+    sentence, settling, settling_cost, sides, single_trials, size, unmeasured, verdict,
 };
 pub use usage::usage;
 

@@ -448,6 +448,7 @@ pub fn compared(name: &str, base: &[(&str, Outcome)], now: &[(&str, Outcome)]) -
         suite: "support".to_owned(),
         test: (*test).to_owned(),
         target: "claude".to_owned(),
+        arm: None,
         group: None,
         run: 0,
         trial: 1,

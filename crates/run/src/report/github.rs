@@ -157,6 +157,7 @@ fn beside(end: &ReportedRun, compared: &Compared) -> String {
         let difference = comparison::difference(found, suite);
         lines.push(format!("{}: {difference}", comparison::size(suite)));
     }
+    lines.extend(comparison::left_out(found));
     let names = comparison::Names::among(found);
     let (changed, more) = comparison::notable_changes(found, CHANGED);
     for test in changed {

@@ -281,6 +281,9 @@ fn push_baseline(end: &ReportedRun, text: &mut String) {
     };
     let _ = write!(text, "\n{}\n\n", escaped(&comparison::sentence(&said)));
     text.push_str(&comparison::table(found, CHANGED));
+    if let Some(left_out) = comparison::left_out(found) {
+        let _ = write!(text, "{}; ", escaped(&left_out));
+    }
     let _ = write!(text, "{}; baseline {}", comparison::counts(found), code(&compared.base, 300));
     let _ = match &end.compare_command {
         Some(command) => writeln!(text, "; all of it: {}", code(command, 600)),

@@ -1,6 +1,6 @@
 //! pass@k and pass^k of tests and of the run, where tests have several trials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use evalrig_core::model::Outcome;
 use evalrig_core::stats::{Interval, KRule, PassK};
@@ -19,6 +19,8 @@ const LISTED: usize = 100;
 #[derive(Debug, Default)]
 pub struct PassKTally {
     tests: BTreeMap<(String, String), BTreeMap<String, (u64, u64)>>,
+    /// Targets with a baseline arm, by suite. They count for tests alone.
+    baselines: BTreeSet<(String, String)>,
 }
 
 impl PassKTally {
@@ -26,6 +28,9 @@ impl PassKTally {
     pub fn add(&mut self, row: &Row) {
         if !matches!(row.outcome, Outcome::Passed | Outcome::Borderline | Outcome::Failed) {
             return;
+        }
+        if row.baseline_arm {
+            self.baselines.insert((row.dataset.clone(), row.variant().into_owned()));
         }
         let test = (row.dataset.clone(), row.eval_id.clone());
         let targets = self.tests.entry(test).or_default();
@@ -41,16 +46,26 @@ impl PassKTally {
 
     /// The k that every test has enough trials for.
     fn common_ks(&self, suite: Option<&str>) -> Vec<u64> {
-        let tests = self.tests.iter().filter(|((name, _), _)| suite.is_none_or(|one| one == name));
-        let trials = tests.flat_map(|(_, targets)| targets.values()).map(|(_, trials)| *trials);
+        let trials = self.groups(suite).into_iter().flatten().map(|(_, trials)| trials);
         ks(trials.min().unwrap_or(0))
     }
 
-    fn suite(&self, suite: Option<&str>, rule: KRule, k: u64) -> Option<PassK> {
+    /// Passes and trials of each test on its targets, without baseline arms.
+    fn groups(&self, suite: Option<&str>) -> Vec<Vec<(u64, u64)>> {
         let tests = self.tests.iter().filter(|((name, _), _)| suite.is_none_or(|one| one == name));
-        let groups: Vec<Vec<(u64, u64)>> =
-            tests.map(|(_, targets)| targets.values().copied().collect()).collect();
-        rule.of_suite(&groups, k, CONFIDENCE)
+        let groups = tests.map(|((suite, _), targets)| {
+            let is_compared = |target: &String| {
+                self.baselines.is_empty()
+                    || !self.baselines.contains(&(suite.clone(), target.clone()))
+            };
+            let counts = targets.iter().filter(|(target, _)| is_compared(target));
+            counts.map(|(_, counts)| *counts).collect::<Vec<_>>()
+        });
+        groups.filter(|group| !group.is_empty()).collect()
+    }
+
+    fn suite(&self, suite: Option<&str>, rule: KRule, k: u64) -> Option<PassK> {
+        rule.of_suite(&self.groups(suite), k, CONFIDENCE)
     }
 
     /// Label and text of a line for the run, and one for each of its tests. Empty unless tests have
@@ -199,6 +214,24 @@ mod tests {
         assert_eq!(lines[0].0, "pass@k");
         assert!(lines[2].1.starts_with("a: pass@5 1.00 (95 % CI "), "{}", lines[2].1);
         assert_eq!(lines.len(), 4);
+    }
+
+    #[test]
+    fn a_baseline_arm_counts_for_tests_alone() {
+        let mut found = PassKTally::default();
+        for (arm, passes) in [("with", 4), ("without", 0)] {
+            for mut row in fixture::trials(&[("a", passes, 4)]) {
+                row.arm = Some(arm.to_owned());
+                row.baseline_arm = arm == "without";
+                found.add(&row);
+            }
+        }
+        let lines = found.lines();
+        assert!(lines[0].1.starts_with("k=2: 1.00 "), "{lines:?}");
+        let document = found.json().unwrap();
+        assert_eq!(document["estimates"][1]["passHatK"], json!(1.0));
+        assert_eq!(document["suites"][0]["estimates"][1]["passHatK"], json!(1.0));
+        assert_eq!(document["tests"].as_array().map(Vec::len), Some(2));
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn page_look(look: &LookRecord) -> Value {
     })
 }
 
-/// `round 2: +0.8 points (95 % CI -8.9 to +10.4), p = 0.550, worse at p ≤ 0.017`. Early looks may have no
+/// `round 2: +0.8 points (95 % CI -8.9 to +10.4), p = 0.550, worse only if p ≤ 0.017`. Early looks may have no
 /// p-value that is small enough.
 pub fn look_line(look: &LookRecord) -> String {
     let (Some(delta), Some(low), Some(high)) = (look.delta, look.low, look.high) else {
@@ -123,8 +123,8 @@ pub fn look_line(look: &LookRecord) -> String {
     let p = look.p.map_or(String::new(), |p| format!(", {}", chance(p)));
     let limit = match look.drop_level {
         level if level <= 0.0 => "no drop could be called worse yet".to_owned(),
-        level if level < 0.001 => "worse at p < 0.001".to_owned(),
-        level => format!("worse at p ≤ {level:.3}"),
+        level if level < 0.001 => "worse only if p < 0.001".to_owned(),
+        level => format!("worse only if p ≤ {level:.3}"),
     };
     format!(
         "round {}: {} points (95 % CI {} to {}){p}, {limit}",
@@ -208,8 +208,8 @@ mod tests {
             found.lines(),
             [
                 "stopped after round 2 of 4: not worse",
-                "round 1: -1.7 points (95 % CI -14.2 to +10.8), p = 0.410, worse at p ≤ 0.009",
-                "round 2: +0.8 points (95 % CI -8.8 to +10.4), p = 0.410, worse at p ≤ 0.018",
+                "round 1: -1.7 points (95 % CI -14.2 to +10.8), p = 0.410, worse only if p ≤ 0.009",
+                "round 2: +0.8 points (95 % CI -8.8 to +10.4), p = 0.410, worse only if p ≤ 0.018",
             ]
         );
         found.record.beyond = 3;
@@ -231,8 +231,8 @@ mod tests {
             found.lines()[1].rsplit(", ").next().unwrap().to_owned()
         };
         assert_eq!(said(0.0), "no drop could be called worse yet");
-        assert_eq!(said(0.0004), "worse at p < 0.001");
-        assert_eq!(said(0.001), "worse at p ≤ 0.001");
+        assert_eq!(said(0.0004), "worse only if p < 0.001");
+        assert_eq!(said(0.001), "worse only if p ≤ 0.001");
     }
 
     #[test]

@@ -76,11 +76,11 @@ pub use row::{
 pub use row_skills::{RowSkillUse, RowSkills};
 pub use rows::{Rows, read_finished};
 pub(crate) use run_header::INCOMPLETE;
-pub use run_header::{Completion, PlanOptions, RunEnd, RunHeader};
+pub use run_header::{Completion, GateResult, PlanOptions, RunEnd, RunHeader};
 pub use run_settings::RunSettings;
 pub use schema::results_schema;
 pub(crate) use stored_runs::named_entries;
-pub use stored_runs::{StoredRun, header_of_file, is_results_file, stored_runs};
+pub use stored_runs::{StoredRun, gate_of_file, header_of_file, is_results_file, stored_runs};
 pub use summary::{
     CaseCounts, EvaluatorSummary, Miss, RunFacts, RunSummary, SummaryBuilder, TargetNames,
     write_summary,

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use evalrig_core::compare::ComparedCase;
+use evalrig_core::compare::{CaseArm, ComparedCase};
 use evalrig_core::model::{Outcome, PassShare, Tokens, Transcript, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Number, Value};
@@ -209,6 +209,11 @@ impl Row {
         self.cached == Some(true) || self.reused
     }
 
+    /// Its case where arms are what is compared, so that the arm is not part of the target's name.
+    pub(crate) fn case_without_arm(&self) -> ComparedCase {
+        ComparedCase { target: self.target.clone(), arm: None, ..ComparedCase::from(self) }
+    }
+
     pub fn key(&self) -> CaseKey {
         CaseKey {
             suite: self.dataset.clone(),
@@ -230,6 +235,10 @@ impl From<&Row> for ComparedCase {
             suite: row.dataset.clone(),
             test: row.eval_id.clone(),
             target: row.variant().into_owned(),
+            arm: row
+                .arm
+                .as_ref()
+                .map(|name| CaseArm { name: name.clone(), is_baseline: row.baseline_arm }),
             group: row.group.clone(),
             run: 0,
             trial: row.trial,

@@ -99,6 +99,23 @@ pub enum Completion {
     Incomplete,
 }
 
+/// What the gate of a run decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateResult {
+    Passed,
+    Worse,
+    /// There is no verdict that passes, or not everything could be measured.
+    Inconclusive,
+}
+
+impl GateResult {
+    /// Whether the run is no baseline for later ones.
+    pub fn is_rejected(self) -> bool {
+        self != Self::Passed
+    }
+}
+
 /// The last line of a results file. A resumed run adds another one; the last one counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,6 +133,9 @@ pub struct RunEnd {
     /// Only of a run in rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<RoundRecord>,
+    /// Only of a run with a gate that came to a decision, and of one that was graded again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateResult>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]

@@ -118,6 +118,11 @@ static END_FIELDS: &[Field] = &[
     Field::new("digest", Shape::Text, "digest of their checksums").required(),
     Field::new("damaged", COUNT, "damaged lines since the header that were replaced"),
     Field::new("rounds", Shape::Map, "what was found after each round"),
+    Field::new(
+        "gate",
+        Shape::Choice(&["passed", "worse", "inconclusive"]),
+        "what the gate of the run decided; `latest` as a baseline skips runs that it did not pass",
+    ),
     Field::new("crc", Shape::Text, "checksum of the line").required(),
 ];
 

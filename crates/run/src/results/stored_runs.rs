@@ -11,13 +11,15 @@ use evalrig_core::source::Reach;
 use super::checksum::{Seal, check_seal};
 use super::follow::{FollowedFile, FollowedLine};
 use super::results_paths::{ResultsPaths, is_results_entry, time_in_name};
-use super::run_header::RunHeader;
+use super::run_header::{GateResult, RunEnd, RunHeader};
 use super::scan::{ResultsLine, read_results_line};
 use crate::clock::rfc3339;
 use crate::disk::open_regular;
 
-/// The last line of a complete file is much shorter.
+/// The last line of a complete file is usually shorter.
 const LAST_BYTES: u64 = 4096;
+/// That of a run in rounds may be longer, but not as long as this.
+const MOST_LAST_BYTES: u64 = 4 << 20;
 
 /// The files of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub struct StoredRun {
     pub files: Vec<Utf8PathBuf>,
     /// Whether it can be resumed: a journal is left.
     pub is_unfinished: bool,
+    /// Whether its gate did not pass it.
+    pub is_rejected: bool,
 }
 
 /// What a results file says of its run.
@@ -34,6 +38,7 @@ struct KnownFile {
     run: Option<String>,
     /// RFC 3339: the end of the run, or what is known instead.
     active: String,
+    gate: Option<GateResult>,
     /// Tells apart runs of the same second.
     changed: SystemTime,
 }
@@ -98,10 +103,11 @@ pub fn header_of_file(path: &Utf8Path) -> Option<RunHeader> {
 
 impl StoredRun {
     fn of(files: Vec<KnownFile>) -> Self {
+        let is_rejected = files.iter().any(|file| file.gate.is_some_and(GateResult::is_rejected));
         let mut files: Vec<Utf8PathBuf> = files.into_iter().map(|file| file.path).collect();
         files.sort();
         let has_journal = |file: &Utf8PathBuf| ResultsPaths::existing(file).journal().exists();
-        Self { is_unfinished: files.iter().any(has_journal), files }
+        Self { is_unfinished: files.iter().any(has_journal), is_rejected, files }
     }
 }
 
@@ -122,24 +128,45 @@ fn known_file(entry: &Utf8DirEntry) -> io::Result<Option<KnownFile>> {
         _ if named.is_none() => return Ok(None),
         _ => (None, None),
     };
-    let active = end_time(&path).into_iter().chain(started).chain(named).max();
+    let end = end_of_file(&path);
+    let gate = end.as_ref().and_then(|end| end.gate);
+    let active = end.map(|end| end.timestamp).into_iter().chain(started).chain(named).max();
     let active = active.unwrap_or_else(|| rfc3339(changed));
-    Ok(Some(KnownFile { path, run, active, changed }))
+    Ok(Some(KnownFile { path, run, active, gate, changed }))
 }
 
-/// When the run ended, from the last line.
-fn end_time(path: &Utf8Path) -> Option<String> {
-    let mut file = open_regular(path, Reach::Anywhere).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST_BYTES))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(LAST_BYTES).read_to_end(&mut bytes).ok()?;
-    let line = bytes.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
-    let seal = check_seal(line);
-    match read_results_line(line, seal, seal != Seal::Absent) {
-        Ok(ResultsLine::End(end)) => Some(end.timestamp),
+/// What the gate of the run decided, from the last line.
+pub fn gate_of_file(path: &Utf8Path) -> Option<GateResult> {
+    end_of_file(path)?.gate
+}
+
+fn end_of_file(path: &Utf8Path) -> Option<RunEnd> {
+    let line = last_line(path)?;
+    let seal = check_seal(&line);
+    match read_results_line(&line, seal, seal != Seal::Absent) {
+        Ok(ResultsLine::End(end)) => Some(end),
         _ => None,
     }
+}
+
+/// `None` if the file does not end with a line break.
+fn last_line(path: &Utf8Path) -> Option<Vec<u8>> {
+    let mut file = open_regular(path, Reach::Anywhere).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut size = LAST_BYTES;
+    while size <= MOST_LAST_BYTES {
+        let start = length.saturating_sub(size);
+        file.seek(SeekFrom::Start(start)).ok()?;
+        let mut bytes = Vec::new();
+        file.by_ref().take(size).read_to_end(&mut bytes).ok()?;
+        let bytes = bytes.strip_suffix(b"\n")?;
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => return Some(bytes[at + 1..].to_vec()),
+            None if start == 0 => return Some(bytes.to_vec()),
+            None => size *= 16,
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -147,6 +174,7 @@ mod tests {
     use std::fs;
     use std::sync::Arc;
 
+    use super::super::round_record::{ComparedRounds, LookRecord, RoundRecord};
     use super::super::run_header::{Completion, PlanOptions};
     use super::super::testing::row;
     use super::super::writer::{Existing, ResultsWriter};
@@ -189,6 +217,42 @@ mod tests {
         late.write_row(row("x", 1)).1.wait().unwrap();
         late.finish(Completion::Complete).unwrap();
         assert_eq!(names(folder), [vec!["a.jsonl", "b.jsonl"], vec!["c.jsonl"]]);
+    }
+
+    #[test]
+    fn a_run_that_its_gate_did_not_pass_is_known_however_long_its_last_line_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let look = LookRecord {
+            round: 1,
+            delta: Some(-0.5),
+            low: None,
+            high: None,
+            p: Some(0.01),
+            drop_level: 0.05,
+            gain_level: 0.01,
+            verdict: "worse".to_owned(),
+        };
+        let verdict = "worse".to_owned();
+        let compared = ComparedRounds { arm: None, stop: None, verdict, looks: vec![look; 100] };
+        for (name, comparisons, gate) in [
+            ("a.jsonl", Vec::new(), None),
+            ("b.jsonl", Vec::new(), Some(GateResult::Passed)),
+            ("c.jsonl", Vec::new(), Some(GateResult::Inconclusive)),
+            ("d.jsonl", vec![compared], Some(GateResult::Worse)),
+        ] {
+            let mut writer = start(folder, name, name, "2026-01-01T00:00:00Z");
+            writer.keep_rounds(RoundRecord { rounds: 1, stopped: true, beyond: 0, comparisons });
+            gate.into_iter().for_each(|gate| writer.keep_gate(gate));
+            writer.finish(Completion::Complete).unwrap();
+            assert_eq!(gate_of_file(&folder.join(name)), gate, "{name}");
+        }
+        assert!(fs::metadata(folder.join("d.jsonl")).unwrap().len() > 2 * LAST_BYTES);
+        let runs = stored_runs(folder).unwrap();
+        let rejected =
+            |name: &str| runs.iter().any(|run| run.is_rejected && run.files == [folder.join(name)]);
+        let names = ["a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl"];
+        assert_eq!(names.map(rejected), [false, false, true, true]);
     }
 
     #[test]

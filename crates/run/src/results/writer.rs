@@ -31,7 +31,7 @@ use super::resume::Interrupted;
 use super::round_record::RoundRecord;
 use super::row::{CaseKey, Row};
 use super::row_limit::fit_row;
-use super::run_header::{Completion, END, RunEnd, RunHeader, sealed_line};
+use super::run_header::{Completion, END, GateResult, RunEnd, RunHeader, sealed_line};
 use super::scan::RowTally;
 use crate::clock::rfc3339;
 use crate::disk::{remove_file, sync_parent};
@@ -124,6 +124,7 @@ pub struct ResultsWriter {
     thread: Option<JoinHandle<()>>,
     counts: Arc<Counts>,
     rounds: Option<RoundRecord>,
+    gate: Option<GateResult>,
 }
 
 impl ResultsWriter {
@@ -220,6 +221,7 @@ impl ResultsWriter {
             thread: Some(thread),
             counts,
             rounds: None,
+            gate: None,
         })
     }
 
@@ -291,6 +293,11 @@ impl ResultsWriter {
         self.rounds = Some(rounds);
     }
 
+    /// What the last line says about the gate.
+    pub fn keep_gate(&mut self, gate: GateResult) {
+        self.gate = Some(gate);
+    }
+
     /// Waits until everything is written, and adds the last line. Nothing is left to resume after a
     /// complete run, so its journal goes.
     pub fn finish(mut self, end: Completion) -> Result<Written, WriteError> {
@@ -320,6 +327,7 @@ impl ResultsWriter {
             digest: results.tally.digest(),
             damaged: results.damaged,
             rounds: self.rounds.take(),
+            gate: self.gate,
         };
         results.file.append(&sealed_line(END, &end))
     }

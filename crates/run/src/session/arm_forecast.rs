@@ -92,8 +92,9 @@ impl ForecastCases<'_> {
             own.map(|(_, variant)| variant.target.clone())
         };
         let found = self.history.iter();
-        let found = found
-            .filter_map(|case| Some(ComparedCase { target: target_of(case)?, ..case.clone() }));
+        let found = found.filter_map(|case| {
+            Some(ComparedCase { target: target_of(case)?, arm: None, ..case.clone() })
+        });
         found.collect()
     }
 }

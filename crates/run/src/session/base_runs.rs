@@ -5,12 +5,11 @@ use std::ops::RangeInclusive;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::results::{ResultsPaths, RunHeader, header_of_file};
+use crate::results::{ResultsPaths, RunHeader, StoredRun, header_of_file};
 
 use super::error::{Notice, Notify, SessionError};
-use super::find_results::{
-    LATEST, find_results, matching_results, results_folder, runs_in, steps_back, too_few,
-};
+use super::find_results::{LATEST, matching_results, results_folder, runs_in, steps_back, too_few};
+use super::rejected_runs::{AcceptedFiles, SkippedRuns};
 use super::spec::LoadOptions;
 
 const OPTION: &str = "--baseline";
@@ -44,6 +43,8 @@ pub(super) struct BaselineSearch<'a> {
 #[derive(Debug)]
 pub(super) enum LocatedRuns {
     These(Vec<BaseRunFiles>),
+    /// Files that were named, of one or several runs.
+    Files(Vec<Utf8PathBuf>),
     /// For each suite the files from before the run; so many complete ones of the same targets are
     /// wanted.
     Newest {
@@ -55,7 +56,7 @@ pub(super) enum LocatedRuns {
 /// The earlier results of a suite, the newest first.
 #[derive(Debug)]
 pub(super) struct SuiteHistory {
-    pub(super) files: Vec<Utf8PathBuf>,
+    pub(super) files: AcceptedFiles,
     pub(super) targets: Vec<String>,
 }
 
@@ -64,31 +65,28 @@ impl BaselineSearch<'_> {
         &self,
         argument: &str,
         most: Option<usize>,
+        skipped: &mut SkippedRuns,
         notify: &mut Notify<'_>,
     ) -> Result<LocatedRuns, SessionError> {
         let path = self.loading.working_directory.join(argument);
         if path.is_dir() {
-            let most = most.unwrap_or(1);
-            return self.in_folder(&results_folder(path), most).map(LocatedRuns::These);
+            let (folder, most) = (results_folder(path), most.unwrap_or(1));
+            return self.in_folder(&folder, most, skipped).map(LocatedRuns::These);
         }
         if let Some(found) = matching_results(self.loading, argument)? {
             let older = found.into_iter().filter(|file| !self.is_own(file));
-            return Ok(LocatedRuns::These(group_runs(older.collect())));
+            return Ok(LocatedRuns::Files(older.collect()));
         }
         match run_range(argument).filter(|_| !path.exists()) {
             Some(_) if argument == LATEST => {
                 self.newest(most.unwrap_or(DEFAULT_BASELINE_RUNS), notify)
             }
-            Some(range) => self.latest(range, notify).map(LocatedRuns::These),
-            None => self.named_file(argument, &path).map(LocatedRuns::These),
+            Some(range) => self.latest(range, skipped, notify).map(LocatedRuns::These),
+            None => self.named_file(argument, &path).map(|file| LocatedRuns::Files(vec![file])),
         }
     }
 
-    fn named_file(
-        &self,
-        argument: &str,
-        path: &Utf8Path,
-    ) -> Result<Vec<BaseRunFiles>, SessionError> {
+    fn named_file(&self, argument: &str, path: &Utf8Path) -> Result<Utf8PathBuf, SessionError> {
         // Resolved now, because the run will point `latest.jsonl` to its own results.
         let path = ResultsPaths::existing(path).results().to_owned();
         if self.is_own(&path) {
@@ -96,24 +94,29 @@ impl BaselineSearch<'_> {
                 format!("`{argument}` contains the results of this run; name an earlier one");
             return Err(SessionError::argument(OPTION, reason));
         }
-        Ok(vec![vec![path]])
+        Ok(path)
     }
 
     /// The newest results of each suite; if no file is named after a suite, the newest runs.
-    fn in_folder(&self, folder: &Utf8Path, most: usize) -> Result<Vec<BaseRunFiles>, SessionError> {
+    fn in_folder(
+        &self,
+        folder: &Utf8Path,
+        most: usize,
+        skipped: &mut SkippedRuns,
+    ) -> Result<Vec<BaseRunFiles>, SessionError> {
         let mut found: Vec<BaseRunFiles> = Vec::new();
         for suite in &self.suites {
-            let history = self.older(ResultsPaths::history_of(folder, suite.name));
-            add_to_runs(&mut found, history.take(most));
+            let mut history = self.older(ResultsPaths::history_of(folder, suite.name));
+            add_to_runs(&mut found, history.by_ref().take(most));
+            skipped.absorb(history.skipped);
         }
         if found.is_empty() {
-            let runs = runs_in(self.loading, folder)?;
-            let others = runs.into_iter().map(|run| run.files);
-            let others = others.filter(|files| !files.iter().any(|file| self.is_own(file)));
-            found.extend(others.take(most));
+            let is_own = |run: &StoredRun| run.files.iter().any(|file| self.is_own(file));
+            let runs = runs_in(self.loading, folder)?.into_iter();
+            found = accepted(runs.filter(|run| !is_own(run)), most, skipped);
         }
         if found.is_empty() {
-            let reason = too_few(self.loading, folder, 0);
+            let reason = too_few(self.loading, folder, 0) + &skipped.reason();
             return Err(SessionError::argument(OPTION, reason));
         }
         Ok(found)
@@ -124,9 +127,9 @@ impl BaselineSearch<'_> {
         let (mut histories, mut missing) = (Vec::new(), Vec::new());
         for BaselineSuite { root, name, targets } in &self.suites {
             let folder = ResultsPaths::folder(root);
-            let files: Vec<_> = self.older(ResultsPaths::history_of(&folder, name)).collect();
+            let mut files = self.older(ResultsPaths::history_of(&folder, name));
             if files.is_empty() {
-                missing.push(self.too_short(&folder, name, 0));
+                missing.push(self.too_short(&folder, name, 0) + &files.skipped.reason());
             } else {
                 histories.push(SuiteHistory { files, targets: targets.to_vec() });
             }
@@ -139,18 +142,21 @@ impl BaselineSearch<'_> {
     fn latest(
         &self,
         range: RangeInclusive<usize>,
+        skipped: &mut SkippedRuns,
         notify: &mut Notify<'_>,
     ) -> Result<Vec<BaseRunFiles>, SessionError> {
         let (mut runs, mut missing): (Vec<BaseRunFiles>, _) = (Vec::new(), Vec::new());
         for BaselineSuite { root, name, .. } in &self.suites {
             let folder = ResultsPaths::folder(root);
-            let history: Vec<_> = self.older(ResultsPaths::history_of(&folder, name)).collect();
-            if history.len() <= *range.start() {
-                missing.push(self.too_short(&folder, name, history.len()));
-                continue;
+            let mut history = self.older(ResultsPaths::history_of(&folder, name));
+            let found: Vec<_> = history.by_ref().take(range.end() + 1).collect();
+            if found.len() <= *range.start() {
+                let reason = self.too_short(&folder, name, found.len());
+                missing.push(reason + &history.skipped.reason());
+            } else {
+                add_to_runs(&mut runs, found.into_iter().skip(*range.start()));
+                skipped.absorb(history.skipped);
             }
-            let wanted = range.end() + 1 - range.start();
-            add_to_runs(&mut runs, history.into_iter().skip(*range.start()).take(wanted));
         }
         report_missing(missing, runs.is_empty(), notify)?;
         Ok(runs)
@@ -166,9 +172,9 @@ impl BaselineSearch<'_> {
     }
 
     /// The results from before the run. A history starts with the newest.
-    fn older(&self, history: Vec<Utf8PathBuf>) -> impl Iterator<Item = Utf8PathBuf> + use<> {
+    fn older(&self, mut history: Vec<Utf8PathBuf>) -> AcceptedFiles {
         let own = history.iter().rposition(|file| self.is_own(file));
-        history.into_iter().skip(own.map_or(0, |at| at + 1))
+        AcceptedFiles::of(history.split_off(own.map_or(0, |at| at + 1)))
     }
 
     fn is_own(&self, file: &Utf8Path) -> bool {
@@ -202,52 +208,28 @@ fn report_missing(
     }
 }
 
-/// The runs that arguments name, without those of the files in `except`. `most` is how many runs
-/// `latest` stands for.
-pub fn find_runs(
-    options: &LoadOptions,
-    arguments: &[String],
+/// The files of the first runs that were not rejected; the others before them are skipped.
+pub(super) fn accepted(
+    runs: impl Iterator<Item = StoredRun>,
     most: usize,
-    except: &[Utf8PathBuf],
-) -> Result<Vec<BaseRunFiles>, SessionError> {
-    let mut runs: Vec<BaseRunFiles> = Vec::new();
-    for argument in arguments {
-        let is_file = options.working_directory.join(argument).exists();
-        let found = match run_range(argument).filter(|_| !is_file) {
-            // One of them may be an exception.
-            Some(_) if argument == LATEST => latest_runs(options, 0..=most)?,
-            Some(range) => latest_runs(options, range)?,
-            None => group_runs(find_results(options, argument)?),
-        };
-        let is_other = |file: &Utf8PathBuf| !except.iter().any(|other| is_same(other, file));
-        let mut others: Vec<BaseRunFiles> =
-            found.into_iter().filter(|run| run.iter().all(is_other)).collect();
-        if argument == LATEST {
-            others.truncate(most);
+    skipped: &mut SkippedRuns,
+) -> Vec<BaseRunFiles> {
+    let mut found = Vec::new();
+    for run in runs {
+        if found.len() == most {
+            break;
         }
-        others.retain(|run| !runs.contains(run));
-        runs.extend(others);
-    }
-    Ok(runs)
-}
-
-/// Those that there are; at least the first.
-fn latest_runs(
-    options: &LoadOptions,
-    range: RangeInclusive<usize>,
-) -> Result<Vec<BaseRunFiles>, SessionError> {
-    let mut runs = vec![find_results(options, &format!("{LATEST}~{}", range.start()))?];
-    for steps in range.skip(1) {
-        match find_results(options, &format!("{LATEST}~{steps}")) {
-            Ok(files) => runs.push(files),
-            Err(_) => break,
+        if run.is_rejected {
+            skipped.add(run.files);
+        } else {
+            found.push(run.files);
         }
     }
-    Ok(runs)
+    found
 }
 
 /// `latest` is 0 to 0, `latest~2` 2 to 2, `latest~1..4` 1 to 4.
-fn run_range(argument: &str) -> Option<RangeInclusive<usize>> {
+pub(super) fn run_range(argument: &str) -> Option<RangeInclusive<usize>> {
     if let Some(steps) = steps_back(argument) {
         return Some(steps..=steps);
     }
@@ -277,15 +259,22 @@ pub fn group_runs(files: Vec<Utf8PathBuf>) -> Vec<BaseRunFiles> {
     runs.into_iter().map(|(files, _)| files).collect()
 }
 
-fn is_of_one_run(one: &RunHeader, other: &RunHeader) -> bool {
+pub(super) fn is_of_one_run(one: &RunHeader, other: &RunHeader) -> bool {
     if one.run.is_some() && one.run == other.run {
         return true;
     }
-    let shards = (&one.options.shard, &other.options.shard);
-    one.plan == other.plan && matches!(shards, (Some(one), Some(other)) if one != other)
+    let shards = (shard_of(one), shard_of(other));
+    let are_parts =
+        matches!(shards, (Some((part, all)), Some((other, of))) if part != other && all == of);
+    are_parts && one.plan == other.plan
 }
 
-fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
+/// `1/3` has the parts `1` and `3`.
+fn shard_of(header: &RunHeader) -> Option<(&str, &str)> {
+    header.options.shard.as_deref()?.split_once('/')
+}
+
+pub(super) fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
     let real = |path: &Utf8Path| path.canonicalize_utf8().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))
 }
@@ -319,6 +308,7 @@ mod tests {
         assert!(is_of_one_run(&first, &second));
         assert!(!is_of_one_run(&first, &header("a", "again", Some("1/2"))));
         assert!(!is_of_one_run(&first, &header("b", "other", Some("2/2"))));
+        assert!(!is_of_one_run(&first, &header("a", "thirds", Some("2/3"))));
         assert!(!is_of_one_run(&header("a", "x", None), &header("a", "y", None)));
         assert!(is_of_one_run(&header("a", "x", None), &header("b", "x", None)));
     }

@@ -10,14 +10,15 @@ use evalrig_core::compare::{
 };
 use evalrig_core::model::Outcome;
 
-use crate::execute::SuiteJob;
+use crate::execute::{SuiteJob, TargetVariant};
 use crate::report::{Compared, EarlierCase, ReportedRun};
 use crate::results::{CaseKey, Row};
 
-use super::base_runs::{BaselineSearch, LocatedRuns, SuiteHistory};
+use super::base_runs::{BaselineSearch, LocatedRuns, SuiteHistory, group_runs};
 use super::case_collector::{CaseCollector, StoredCases, read_cases_with};
 use super::command_line::quoted;
 use super::error::{Notice, Notify, SessionError};
+use super::rejected_runs::SkippedRuns;
 use super::spec::{BaselineSpec, LoadOptions};
 use super::stored_rounds::{StoredRounds, compare_stored};
 
@@ -53,20 +54,28 @@ impl Baseline {
         notify: &mut Notify<'_>,
     ) -> Result<Self, SessionError> {
         let mut reader = BaselineReader::new(search.loading, search.shard);
+        let mut skipped = SkippedRuns::default();
+        let (mut files, mut runs, mut newest) = (Vec::new(), Vec::new(), Vec::new());
         for argument in &spec.runs {
-            match search.locate(argument, spec.most_runs, notify)? {
-                LocatedRuns::These(runs) => {
-                    for files in runs {
-                        reader.add_run(&files)?;
-                    }
-                }
-                LocatedRuns::Newest { histories, most } => {
-                    let first = reader.next_place();
-                    for history in &histories {
-                        reader.add_newest(history, first, most, notify)?;
-                    }
-                }
+            match search.locate(argument, spec.most_runs, &mut skipped, notify)? {
+                LocatedRuns::Files(named) => files.extend(named),
+                LocatedRuns::These(found) => runs.extend(found),
+                LocatedRuns::Newest { histories, most } => newest.push((histories, most)),
             }
+        }
+        // Shards may have been named one by one.
+        for run in group_runs(files).iter().chain(&runs) {
+            reader.add_run(run)?;
+        }
+        for (histories, most) in newest {
+            let first = reader.next_place();
+            for mut history in histories {
+                reader.add_newest(&mut history, first, most, notify)?;
+                skipped.absorb(history.files.skipped);
+            }
+        }
+        if let Some(text) = skipped.notice() {
+            notify(Notice::Message(format!("{OPTION}: {text}")));
         }
         reader.finish(spec, notify)
     }
@@ -156,7 +165,10 @@ impl Baseline {
 pub(super) fn planned_cases(suites: &[&SuiteJob]) -> Vec<ComparedCase> {
     let mut planned = Vec::new();
     for suite in suites {
-        planned.extend(suite.keys().map(|(key, hash)| planned_case(key, hash)));
+        planned.extend(suite.keys().map(|(key, hash)| {
+            let arm = suite.variant(&key.target).and_then(TargetVariant::compared_arm);
+            ComparedCase { arm, ..planned_case(key, hash) }
+        }));
     }
     planned
 }
@@ -166,6 +178,7 @@ pub(super) fn planned_case(key: CaseKey, hash: &str) -> ComparedCase {
         suite: key.suite,
         test: key.test,
         target: key.target,
+        arm: None,
         group: None,
         run: 0,
         trial: key.trial,
@@ -246,15 +259,18 @@ impl<'a> BaselineReader<'a> {
     /// is at `first`. If there is none, the newest run, with a message that says what is wrong with it.
     fn add_newest(
         &mut self,
-        history: &SuiteHistory,
+        history: &mut SuiteHistory,
         first: RunPlace,
         most: usize,
         notify: &mut Notify<'_>,
     ) -> Result<(), SessionError> {
         let mut count = 0_usize;
-        let mut incomplete: Vec<&Utf8PathBuf> = Vec::new();
-        for file in history.files.iter().take(most + SKIPPED) {
-            let files = std::slice::from_ref(file);
+        let mut newest: Option<Utf8PathBuf> = None;
+        let mut incomplete: Vec<Utf8PathBuf> = Vec::new();
+        for _ in 0..most + SKIPPED {
+            let Some(file) = history.files.next() else { break };
+            newest.get_or_insert_with(|| file.clone());
+            let files = std::slice::from_ref(&file);
             let (found, earlier) = self.read(files)?;
             if !found.gaps.is_empty() {
                 incomplete.push(file);
@@ -266,13 +282,13 @@ impl<'a> BaselineReader<'a> {
                 break;
             }
         }
-        let newest = history.files.first().filter(|_| count == 0);
-        for file in incomplete.into_iter().filter(|file| Some(*file) != newest) {
-            let name = shown(self.loading, file);
+        let newest = newest.filter(|_| count == 0);
+        for file in incomplete.into_iter().filter(|file| Some(file) != newest.as_ref()) {
+            let name = shown(self.loading, &file);
             notify(Notice::Message(format!("{OPTION}: `{name}` is incomplete and left out")));
         }
         match newest {
-            Some(file) => self.add_unfit(history, file, first, notify),
+            Some(file) => self.add_unfit(history, &file, first, notify),
             None => Ok(()),
         }
     }

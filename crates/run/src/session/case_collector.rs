@@ -31,9 +31,8 @@ impl CaseCollector {
         self.add_case(row, ComparedCase::from(row));
     }
 
-    /// The arm is what is compared, so it is not part of the target's name.
     pub(super) fn add_of_arm(&mut self, row: &Row) {
-        self.add_case(row, ComparedCase { target: row.target.clone(), ..ComparedCase::from(row) });
+        self.add_case(row, row.case_without_arm());
     }
 
     fn add_case(&mut self, row: &Row, case: ComparedCase) {

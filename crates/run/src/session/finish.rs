@@ -4,13 +4,13 @@ use camino::Utf8PathBuf;
 
 use crate::execute::ExecutionEnd;
 use crate::report::{ReportedRounds, ReportedRun, RunLogNews};
-use crate::results::{Completion, Gaps, RunTotals, RunVerdict};
+use crate::results::{Completion, Gaps, GateResult, RunTotals, RunVerdict};
 
 use super::baseline::compare_command;
 use super::error::{Notice, Notify};
 use super::next_command::next_command;
 use super::observer::{RunObserver, SessionExit};
-use super::results_files::{FinishedFiles, ResultsFiles};
+use super::results_files::{FileEnd, FinishedFiles, ResultsFiles};
 use super::run_job::FinishedJob;
 use super::spec::{LoadOptions, RunSpec};
 
@@ -41,6 +41,8 @@ pub(super) struct EndedRun {
     pub(super) planned: usize,
     /// Whether a stored run was graded again.
     pub(super) is_regrade: bool,
+    /// What the gate said of the answers that are graded again.
+    pub(super) earlier_gate: Option<GateResult>,
     pub(super) run_log: RunLogNews,
 }
 
@@ -51,7 +53,7 @@ pub(super) fn finish_run(
     results_files: ResultsFiles,
     notify: &mut Notify<'_>,
 ) -> FinishedRun {
-    let EndedRun { end, planned, is_regrade, run_log } = run;
+    let EndedRun { end, planned, is_regrade, earlier_gate, run_log } = run;
     let ended = &end.ended;
     let completion = completion(ended);
     let rounds = results_files.rounds().zip(observer.round_record());
@@ -89,8 +91,15 @@ pub(super) fn finish_run(
     reported.run_log = *run_log;
     reported.command.clone_from(&spec.command);
     reported.history = results_files.read_history();
-    let record = rounds.as_ref().map(|rounds| &rounds.record);
-    let mut files = results_files.finish(&ends, record, reported.duration_ms, exit.code());
+    let mut files = results_files.finish(
+        &ends,
+        &FileEnd {
+            rounds: rounds.as_ref().map(|rounds| &rounds.record),
+            gate: observer.gate.or(*earlier_gate),
+            duration_ms: reported.duration_ms,
+            exit_code: exit.code(),
+        },
+    );
     reported.rounds = rounds;
     describe_files(&mut files, &spec.loading, &mut reported);
     let next = |option, more: &str| next_command(&spec.loading, option, &files.results, more);

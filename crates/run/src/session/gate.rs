@@ -2,7 +2,7 @@
 
 use evalrig_core::compare::{Change, Comparison, ComparisonVerdict};
 
-use crate::results::RunVerdict;
+use crate::results::{GateResult, RunVerdict};
 
 /// Without a gate, every regression fails the comparison (spec 20.2), and so does a worse total. A test
 /// that could not be measured makes it incomplete.
@@ -37,6 +37,15 @@ pub fn gate_exit(comparison: &Comparison, is_incomplete: bool) -> RunVerdict {
     }
 }
 
+/// What the results say of the gate.
+pub(super) fn gate_result(exit: RunVerdict) -> GateResult {
+    match exit {
+        RunVerdict::Passed => GateResult::Passed,
+        RunVerdict::Failed => GateResult::Worse,
+        RunVerdict::Incomplete | RunVerdict::Nothing => GateResult::Inconclusive,
+    }
+}
+
 fn verdict(comparison: &Comparison) -> Option<ComparisonVerdict> {
     comparison.suite.map(|suite| suite.judged.verdict)
 }
@@ -53,6 +62,7 @@ mod tests {
             suite: "s".to_owned(),
             test: test.to_owned(),
             target: "t".to_owned(),
+            arm: None,
             group: None,
             run: 0,
             trial,

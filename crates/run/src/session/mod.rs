@@ -38,6 +38,7 @@ mod queue_worker;
 #[cfg(feature = "queue")]
 mod queued_run;
 mod regrade;
+mod rejected_runs;
 mod report_set;
 mod results_files;
 mod resume;
@@ -46,7 +47,9 @@ mod round_decision;
 mod round_setup;
 mod run_job;
 mod run_origin;
+mod run_search;
 mod run_suites;
+mod same_results;
 mod scratch;
 #[cfg(feature = "view")]
 mod served_run;
@@ -80,7 +83,7 @@ use crate::results::{Gaps, Interrupted};
 
 pub use crate::agent::{enable_watchdog, kill_programs, watch_if_asked};
 pub use crate::prepare::GradingSpec;
-pub use base_runs::{BaseRunFiles, DEFAULT_BASELINE_RUNS, find_runs, group_runs};
+pub use base_runs::{BaseRunFiles, DEFAULT_BASELINE_RUNS, group_runs};
 pub use case_collector::{StoredCases, read_cases};
 pub use command_line::{other_providers, quoted};
 pub use compared_answers::read_answers;
@@ -102,7 +105,10 @@ pub use queue_worker::{WorkerSpec, cancel_queued_run, queued_runs, remove_queued
 #[cfg(feature = "queue")]
 pub use queued_run::QueueSpec;
 pub use regrade::{RegradeSpec, estimate_regrade, regrade};
+pub use rejected_runs::SkippedRuns;
 pub use run_job::EventListener;
+pub use run_search::{FoundRuns, RunSearch, find_runs, split_sides};
+pub use same_results::are_same_results;
 #[cfg(feature = "view")]
 pub use served_run::ServedRun;
 pub use signals::{report_size_limit, wait_for_signal};
@@ -357,6 +363,7 @@ impl RunSession {
             rounds,
             gaps,
             is_regrade: false,
+            earlier_gate: None,
             is_part,
             #[cfg(feature = "queue")]
             queued,

@@ -4,11 +4,13 @@ use crate::execute::{ExecutionEnd, Limit};
 use crate::report::arms::ArmTally;
 use crate::report::comparison::gate;
 use crate::report::{Compared, GatedArm, ReportedRun, Stopped};
-use crate::results::{ExitRule, ExitTally, Gaps, RoundRecord, Row, RunTotals, RunVerdict};
+use crate::results::{
+    ExitRule, ExitTally, Gaps, GateResult, RoundRecord, Row, RunTotals, RunVerdict,
+};
 
 use super::baseline::Baseline;
 use super::error::{Notice, Notify};
-use super::gate::gate_exit;
+use super::gate::{gate_exit, gate_result};
 use super::report_set::ReportSet;
 use super::round_decision::SharedRounds;
 use super::spec::ArmComparisonSpec;
@@ -68,6 +70,8 @@ pub(super) struct RunObserver {
     gated_arms: Option<ArmTally>,
     /// Of a stored run.
     stored_rounds: Option<StoredRounds>,
+    /// Known at the end; `None` without a gate.
+    pub(super) gate: Option<GateResult>,
 }
 
 impl RunObserver {
@@ -87,6 +91,7 @@ impl RunObserver {
             arms: ArmComparisonSpec::default(),
             gated_arms: None,
             stored_rounds: None,
+            gate: None,
         }
     }
 
@@ -159,6 +164,7 @@ impl RunObserver {
         let gates = compared.iter().filter(|_| is_gated).map(|one| &one.comparison);
         let gates = gates.chain(gated_arms.iter().map(|arm| &arm.comparison));
         let gate = gates.map(|found| gate_exit(found, is_incomplete)).max_by_key(gate_rank);
+        self.gate = gate.map(gate_result);
         let exit = match (ended, signal, gate) {
             (ExecutionEnd::Cancelled, Some(signal), _) => SessionExit::Signal(signal),
             (ExecutionEnd::Broken(_) | ExecutionEnd::EndedElsewhere(_), ..) => {

@@ -9,7 +9,9 @@ use evalrig_core::secrets::Secrets;
 
 use crate::execute::SuiteJob;
 use crate::prepare::{Estimate, GradingSpec};
-use crate::results::{CaseKey, Gaps, PlanOptions, PlannedSuite, Rows, RunHeader};
+use crate::results::{
+    CaseKey, Gaps, GateResult, PlanOptions, PlannedSuite, Rows, RunHeader, gate_of_file,
+};
 
 use super::earlier_options::{is_suite_path, path_inside, take_targets_file};
 use super::error::{Notice, Notify, SessionError};
@@ -60,6 +62,7 @@ pub fn regrade(
         rounds: None,
         gaps,
         is_regrade: true,
+        earlier_gate: earlier_gate(&spec.results),
         is_part: false,
         #[cfg(feature = "queue")]
         queued: None,
@@ -114,6 +117,12 @@ fn prepare(spec: &RegradeSpec, notify: &mut Notify<'_>) -> Result<PreparedRegrad
     }
     let gaps = stored.gaps.without_missing();
     Ok(PreparedRegrade { run, suites, secrets, gaps })
+}
+
+/// Answers of a run that its gate did not pass stay rejected, however they are graded again.
+fn earlier_gate(files: &[Utf8PathBuf]) -> Option<GateResult> {
+    let found = files.iter().filter_map(|file| gate_of_file(file));
+    found.max_by_key(|gate| gate.is_rejected())
 }
 
 impl RegradeSpec {

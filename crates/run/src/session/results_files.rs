@@ -13,9 +13,9 @@ use crate::execute::{Durable, RowSink, SuiteJob, UngradedAnswer, WrittenRow};
 use crate::lock::locked;
 use crate::report::PastRuns;
 use crate::results::{
-    CaseKey, Completion, Existing, Gaps, Interrupted, JudgeReply, PlannedSuite, ResultsPaths,
-    ResultsWriter, RoundRecord, RoundSettings, Row, Rows, RunFacts, RunHeader, RunSummary,
-    SummaryBuilder, WorkerNotes, fingerprint, rfc3339, write_summary,
+    CaseKey, Completion, Existing, Gaps, GateResult, Interrupted, JudgeReply, PlannedSuite,
+    ResultsPaths, ResultsWriter, RoundRecord, RoundSettings, Row, Rows, RunFacts, RunHeader,
+    RunSummary, SummaryBuilder, WorkerNotes, fingerprint, rfc3339, write_summary,
 };
 
 use super::command_line::quoted;
@@ -87,6 +87,14 @@ pub(super) struct ResultsFiles {
     /// and those that a stored run is graded to.
     is_partial: bool,
     workers: Option<Arc<WorkerNotes>>,
+}
+
+/// What the ends of all files and their summaries say.
+pub(super) struct FileEnd<'a> {
+    pub(super) rounds: Option<&'a RoundRecord>,
+    pub(super) gate: Option<GateResult>,
+    pub(super) duration_ms: Option<u64>,
+    pub(super) exit_code: u8,
 }
 
 /// The files that [`ResultsFiles::finish`] closed.
@@ -241,21 +249,18 @@ impl ResultsFiles {
 
     /// Closes the files and writes their summaries. Every sink must have been dropped. `ends` says
     /// how each file ended.
-    pub(super) fn finish(
-        self,
-        ends: &[Completion],
-        rounds: Option<&RoundRecord>,
-        duration_ms: Option<u64>,
-        exit_code: u8,
-    ) -> FinishedFiles {
+    pub(super) fn finish(self, ends: &[Completion], facts: &FileEnd<'_>) -> FinishedFiles {
         let mut finished = FinishedFiles::default();
         if let Some(workers) = &self.workers {
             workers.end();
         }
         for (file, end) in self.files.into_iter().zip(ends) {
             let mut file = Arc::into_inner(file).expect("the run has ended and dropped its sinks");
-            if let Some(rounds) = rounds {
+            if let Some(rounds) = facts.rounds {
                 file.writer.keep_rounds(rounds.clone());
+            }
+            if let Some(gate) = facts.gate {
+                file.writer.keep_gate(gate);
             }
             let contents = file.contents.into_inner();
             let contents = contents.unwrap_or_else(PoisonError::into_inner);
@@ -263,8 +268,8 @@ impl ResultsFiles {
             let summary = contents.summary.finish(RunFacts {
                 suite: contents.suites.join(", "),
                 timestamp: rfc3339(SystemTime::now()),
-                duration_ms,
-                exit_code,
+                duration_ms: facts.duration_ms,
+                exit_code: facts.exit_code,
             });
             let closed = file.writer.finish(*end);
             finished.errors.extend(closed.err().map(|error| error.to_string()));

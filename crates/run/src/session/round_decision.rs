@@ -158,7 +158,10 @@ impl OpenComparison {
     fn beyond(&self) -> u64 {
         let last = self.rounds.looks.len() as u32;
         let now = self.now.clone().in_order();
-        now.iter().filter(|case| case.trial > last && case.is_measured()).count() as u64
+        let is_compared =
+            |case: &&ComparedCase| case.arm.as_ref().is_none_or(|arm| !arm.is_baseline);
+        let later = |case: &&ComparedCase| case.trial > last && case.is_measured();
+        now.iter().filter(is_compared).filter(later).count() as u64
     }
 }
 

@@ -11,7 +11,7 @@ use crate::execute::{
     AnswerPayment, FailFast, Job, RoundGate, RunOptions, TreeDigests, UngradedAnswer,
 };
 use crate::report::RunLogNews;
-use crate::results::{CaseKey, Gaps};
+use crate::results::{CaseKey, Gaps, GateResult};
 use crate::runlog::{RunLogRecorder, Store};
 use crate::workspace::Workspaces;
 
@@ -48,6 +48,8 @@ pub(super) struct RunStart {
     pub(super) gaps: Gaps,
     /// Whether a stored run is graded again.
     pub(super) is_regrade: bool,
+    /// What the gate said of the answers that are graded again.
+    pub(super) earlier_gate: Option<GateResult>,
     /// Whether the suites have selected cases that are not run.
     pub(super) is_part: bool,
     /// The server has the run already.
@@ -62,7 +64,17 @@ pub(super) fn run_suites(
     notify: &mut Notify<'_>,
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
-    let RunStart { mut suites, secrets, baseline, rounds, gaps, is_regrade, is_part, .. } = start;
+    let RunStart {
+        mut suites,
+        secrets,
+        baseline,
+        rounds,
+        gaps,
+        is_regrade,
+        is_part,
+        earlier_gate,
+        ..
+    } = start;
     let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let run_log = run_log_news(spec, &suites);
@@ -155,7 +167,7 @@ pub(super) fn run_suites(
     for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
         notify(Notice::Message(warning));
     }
-    let ended = EndedRun { end, planned, is_regrade, run_log };
+    let ended = EndedRun { end, planned, is_regrade, earlier_gate, run_log };
     Ok(finish_run(spec, &ended, observer, files, notify))
 }
 

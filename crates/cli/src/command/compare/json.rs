@@ -12,6 +12,9 @@ pub fn comparison(shown: &Shown) -> String {
     if let Some(rounds) = &shown.rounds {
         value["rounds"] = rounds.json();
     }
+    if shown.is_same {
+        value["sameResults"] = json!(true);
+    }
     if !shown.gaps.is_empty() {
         value["incomplete"] = json!(shown.gaps);
     }

@@ -14,15 +14,17 @@ pub fn comparison(shown: &Shown) -> String {
     let comparison = shown.comparison;
     let mut out = match &comparison.suite {
         Some(suite) => {
-            let notes = [words::drift(suite), words::unmeasured(suite)].into_iter().flatten();
-            let notes = notes.map(|note| format!(" {}", words::sentence(&note)));
+            let notes =
+                [words::left_out(comparison), words::drift(suite), words::unmeasured(suite)];
+            let notes =
+                notes.into_iter().flatten().map(|note| format!(" {}", words::sentence(&note)));
             format!(
                 "### evalrig: {}\n\n{}: {}.{}\n\n{}\n\n",
                 suite.judged.verdict.word(),
                 words::size(suite),
                 words::difference(comparison, suite),
                 notes.collect::<String>(),
-                words::sentence(&words::reason(comparison, suite)),
+                words::sentence(&phrase::reason(shown, suite)),
             )
         }
         None => "### evalrig: nothing to compare\n\n".to_owned(),

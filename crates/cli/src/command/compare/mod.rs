@@ -6,8 +6,10 @@ mod markdown;
 mod phrase;
 mod text;
 
+use std::collections::BTreeSet;
+
 use evalrig_core::compare::{
-    CompareOptions, ComparedCase, Comparison, Measure, join_disjoint_runs, selftest,
+    CompareOptions, ComparedCase, Comparison, Measure, join_disjoint_runs, selftest, take_arms,
 };
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -15,10 +17,11 @@ use evalrig_run::report::comparison::{AnswerPair, AnswerPairs};
 use evalrig_run::report::{Detail, ReportedRounds};
 use evalrig_run::results::header_of_file;
 use evalrig_run::session::{
-    BaseRunFiles, DEFAULT_BASELINE_RUNS, LoadOptions, StoredCases, StoredRounds, compare_stored,
-    comparison_exit, find_all_results, find_runs, gate_exit, read_answers, read_cases,
+    BaseRunFiles, DEFAULT_BASELINE_RUNS, FoundRuns, LoadOptions, RunSearch, StoredCases,
+    StoredRounds, are_same_results, compare_stored, comparison_exit, find_all_results, find_runs,
+    gate_exit, read_answers, read_cases, split_sides,
 };
-use evalrig_run::text::paint::Paint;
+use evalrig_run::text::{paint::Paint, single_line};
 
 use crate::args::{Compare, ComparisonFormat, MeasureOption};
 use crate::context::Context;
@@ -35,6 +38,8 @@ struct Shown<'a> {
     gaps: Vec<String>,
     /// How the candidate's rounds went.
     rounds: Option<ReportedRounds>,
+    /// Whether both sides are the same results.
+    is_same: bool,
     /// Of tests that regressed; only for people.
     answers: Vec<AnswerPair>,
 }
@@ -63,40 +68,72 @@ pub fn run(context: &Context, args: &Compare) -> Result<Exit, CommandError> {
     if !args.selftest.is_empty() {
         return try_gate(context, args, &options);
     }
-    let (base, candidate) = sides(args)?;
     let loading = LoadOptions::new(context.working_directory.clone());
+    let (base, candidate) = sides(args, &loading)?;
     let files = find_all_results(&loading, &candidate)?;
     // A pattern for the base may match the candidate too.
     let default = if args.baseline.is_empty() { 1 } else { DEFAULT_BASELINE_RUNS };
     let most = args.baseline_runs.unwrap_or(default);
-    let except = if args.baseline.is_empty() { &[][..] } else { &files[..] };
-    let runs = find_runs(&loading, &base, most, except)?;
+    let search = RunSearch {
+        most,
+        candidate: &files,
+        takes_candidate: args.baseline.is_empty(),
+        skips_rejected: args.gate || !args.baseline.is_empty(),
+    };
+    let FoundRuns { runs, skipped } = find_runs(&loading, &base, &search)?;
     if runs.is_empty() {
         let message = "no earlier run was found to compare with";
         return Err(CommandError::CouldNotStart(message.to_owned()));
     }
+    if let Some(text) = skipped.notice().filter(|_| !context.global.quiet) {
+        print_message(&text);
+    }
     let sides = [runs, vec![files]];
     let mut found = read_cases(&loading, &sides.concat())?;
     let of_candidate = found.split_off(sides[0].len());
-    let base = side(context, &sides[0], found, &base, SideRole::Base);
-    let candidate = side(context, &sides[1], of_candidate, &candidate, SideRole::Candidate);
+    let mut base = side(context, &sides[0], found, &base, SideRole::Base);
+    let mut candidate = side(context, &sides[1], of_candidate, &candidate, SideRole::Candidate);
+    if !args.arms.is_empty() {
+        check_arms(&args.arms, &candidate.cases)?;
+        for side in [&mut base, &mut candidate] {
+            take_arms(&mut side.cases, &args.arms);
+        }
+    }
     show(context, args, [&base, &candidate], &options)
 }
 
 /// The arguments that name the base, and those that name the candidate.
-fn sides(args: &Compare) -> Result<(Vec<String>, Vec<String>), CommandError> {
+fn sides(
+    args: &Compare,
+    loading: &LoadOptions,
+) -> Result<(Vec<String>, Vec<String>), CommandError> {
     let refused = |message: &str| Err(CommandError::CouldNotStart(message.to_owned()));
     if !args.base_files.is_empty() {
         return Ok((args.base_files.clone(), args.candidate_files.clone()));
     }
     match (&args.runs[..], &args.baseline[..]) {
-        ([base @ .., last], []) if !base.is_empty() => Ok((base.to_vec(), vec![last.clone()])),
+        ([_, _, ..], []) => Ok(split_sides(loading, &args.runs)),
         ([candidate], baseline) if !baseline.is_empty() => {
             Ok((baseline.to_vec(), vec![candidate.clone()]))
         }
         (_, []) => refused("name two runs, or use `--selftest RESULTS`"),
         _ => refused("with `--baseline`, name one run: the later one"),
     }
+}
+
+fn check_arms(names: &[String], cases: &[ComparedCase]) -> Result<(), CommandError> {
+    let found: BTreeSet<&str> =
+        cases.iter().filter_map(|case| Some(case.arm.as_ref()?.name.as_str())).collect();
+    let Some(unknown) = names.iter().find(|name| !found.contains(name.as_str())) else {
+        return Ok(());
+    };
+    let known = if found.is_empty() {
+        "it has no arms".to_owned()
+    } else {
+        format!("it has {}", found.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    let message = format!("--arm: the candidate has no arm `{unknown}`; {known}");
+    Err(CommandError::CouldNotStart(single_line(&message)))
 }
 
 pub(super) fn measure(name: MeasureOption) -> Measure {
@@ -126,10 +163,11 @@ fn show(
         comparison: &comparison,
         gaps: [gaps(base, "base"), gaps(candidate, "candidate")].concat(),
         rounds: candidate.rounds.clone().map(ReportedRounds::from),
+        is_same: are_same_results(&base.paths, &candidate.paths),
         answers: match args.format {
             ComparisonFormat::Text if context.detail() != Detail::Quiet => {
                 let wanted = answers::wanted(&comparison, context.detail());
-                let pairs = AnswerPairs::of(&comparison, wanted);
+                let pairs = AnswerPairs::of(&comparison, wanted).only_arms(&args.arms);
                 let loading = LoadOptions::new(context.working_directory.clone());
                 read_answers(&loading, &base.paths, &candidate.paths, pairs)?
             }
@@ -222,7 +260,7 @@ fn try_gate(
 ) -> Result<Exit, CommandError> {
     let loading = LoadOptions::new(context.working_directory.clone());
     let most = args.baseline_runs.unwrap_or(DEFAULT_BASELINE_RUNS);
-    let mut runs = find_runs(&loading, &args.selftest, most, &[])?;
+    let mut runs = find_runs(&loading, &args.selftest, &RunSearch::any(most))?.runs;
     // The newest run, which comes last, says what the tests mean now.
     runs.sort_by_cached_key(|files| {
         files.iter().filter_map(|file| header_of_file(file)).map(|header| header.timestamp).max()

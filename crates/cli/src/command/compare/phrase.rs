@@ -1,9 +1,21 @@
-//! The result of `--selftest`, for text and Markdown.
+//! What text and Markdown say alike: why a verdict is what it is, and the result of `--selftest`.
 
-use evalrig_core::compare::{SelfTest, SelfTestMethod};
+use evalrig_core::compare::{SelfTest, SelfTestMethod, SuiteChange};
 use evalrig_core::stats::{between, rate_text};
-use evalrig_run::report::comparison::points;
+use evalrig_run::report::comparison::{self as words, points};
 use evalrig_run::text::numbers::counted;
+
+use super::Shown;
+
+/// Why the verdict is what it is, unless there was nothing to decide.
+pub fn reason(shown: &Shown, suite: &SuiteChange) -> String {
+    if shown.is_same {
+        return "base and candidate are the same results, so nothing was compared; name two different \
+                runs"
+            .to_owned();
+    }
+    words::reason(shown.comparison, suite)
+}
 
 /// What was compared: `12 tests, split 1000 times into halves of 2 trials each`.
 pub fn method(found: &SelfTest) -> String {

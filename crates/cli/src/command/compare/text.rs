@@ -31,7 +31,8 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
     if detail != Detail::Quiet {
         let _ = writeln!(out, "{}", words::size(suite));
         let _ = writeln!(out, "{}", paint.text(&words::difference(comparison, suite)));
-        for note in [words::drift(suite), words::unmeasured(suite)].into_iter().flatten() {
+        let notes = [words::left_out(comparison), words::drift(suite), words::unmeasured(suite)];
+        for note in notes.into_iter().flatten() {
             let _ = writeln!(out, "{}", paint.text(&note));
         }
         for line in words::usage(comparison) {
@@ -43,7 +44,7 @@ pub fn comparison(shown: &Shown, detail: Detail, paint: &Paint) -> String {
     }
     let verdict = suite.judged.verdict;
     let word = paint.tone(tone(verdict), verdict.word());
-    let _ = writeln!(out, "{word}: {}", words::reason(comparison, suite));
+    let _ = writeln!(out, "{word}: {}", phrase::reason(shown, suite));
     out
 }
 

@@ -338,7 +338,7 @@ impl ReportPage<'_> {
         };
         let _ = writeln!(
             out,
-            "{} {found}: {} of {}; the whole test still passes with {}",
+            "{} {found}: {} of {}; with {} of them the whole test still passes",
             self.paint.tone(tone, sign),
             numbers::counted(survey.mutants, "mutant", "mutants"),
             numbers::counted(survey.answers, "stored answer", "stored answers"),

@@ -38,7 +38,7 @@ pub(super) fn print_plan(suites: &[SuiteJob], plan: &RunEstimate) -> Result<Exit
 fn arm_title(found: &ArmForecast) -> String {
     let ArmForecast { arm, against, tests, known, .. } = found;
     let arms = format!("forecast of `{}` against `{}`", single_line(arm), single_line(against));
-    let half = "as if tests passed half of the time";
+    let half = "assuming that tests pass half of the time";
     match known {
         0 => format!("{arms}, without earlier results, {half}"),
         _ if known == tests => format!("{arms}, from earlier results"),
@@ -52,9 +52,9 @@ fn forecast_table(title: &str, forecast: &[Forecast]) -> String {
         return String::new();
     };
     let trials = first.whole.trials.round();
-    let mut text = format!("\n{title}, in % of runs\n");
+    let mut text = format!("\n{title}: the verdicts of 100 such runs\n");
     let head: String = COLUMNS.iter().map(|(_, word)| format!("{word:>14}")).collect();
-    let _ = writeln!(text, "{:<26}{head}{:>10}", "", "cost");
+    let _ = writeln!(text, "{:<26}{head}{:>10}", "if the true change is", "cost");
     for one in forecast {
         let points = points(-one.drop);
         let truth =

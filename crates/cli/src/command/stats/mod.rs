@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use evalrig_run::session::{LoadOptions, find_runs, measure_noise};
+use evalrig_run::session::{LoadOptions, RunSearch, find_runs, measure_noise};
 use evalrig_run::text::paint::Paint;
 
 use crate::args::{DocumentFormat, Stats};
@@ -16,7 +16,7 @@ use super::compare::measure;
 
 pub fn run(context: &Context, args: &Stats) -> Result<Exit, CommandError> {
     let loading = LoadOptions::new(context.working_directory.clone());
-    let mut runs = find_runs(&loading, &args.results, args.runs, &[])?;
+    let mut runs = find_runs(&loading, &args.results, &RunSearch::any(args.runs))?.runs;
     runs.truncate(args.runs);
     if runs.is_empty() {
         return Err(CommandError::CouldNotStart("no run was found".to_owned()));

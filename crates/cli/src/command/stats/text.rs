@@ -127,7 +127,7 @@ impl NoisePage<'_> {
         }
         let same = found.always_count + found.never_count;
         let said = format!(
-            "{} of {} never differed: {} always passed, {} never did",
+            "{} of {} had the same outcome in every trial: {} passed, {} did not",
             numbers::count(same),
             numbers::counted(found.repeated, "test", "tests"),
             numbers::count(found.always_count),

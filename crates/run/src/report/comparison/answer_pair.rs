@@ -57,6 +57,9 @@ pub struct AnswerPairs {
     pairs: Vec<AnswerPair>,
     has_suites: bool,
     has_targets: bool,
+    left_out_arms: Vec<String>,
+    /// Empty: all that are compared.
+    only_arms: Vec<String>,
 }
 
 impl AnswerPairs {
@@ -70,7 +73,21 @@ impl AnswerPairs {
             pairs: tests.into_iter().map(pair).collect(),
             has_suites: comparison.has_suites(),
             has_targets: comparison.has_targets(),
+            left_out_arms: comparison.left_out_arms.clone(),
+            only_arms: Vec::new(),
         }
+    }
+
+    /// Of cases with an arm, takes those of these arms; without a name, those of all that are compared.
+    pub fn only_arms(self, names: &[String]) -> Self {
+        Self { only_arms: names.to_vec(), ..self }
+    }
+
+    fn takes_arm_of(&self, row: &Row) -> bool {
+        row.arm.as_ref().is_none_or(|arm| {
+            let is_named = self.only_arms.is_empty() || self.only_arms.contains(arm);
+            is_named && !self.left_out_arms.contains(arm)
+        })
     }
 
     pub fn add_base(&mut self, row: &Row) {
@@ -83,6 +100,9 @@ impl AnswerPairs {
 
     /// Keeps the first answer of the wanted kind: where the test passes more often, one that passed.
     fn add(&mut self, row: &Row, side: fn(&mut AnswerPair) -> (&mut Option<StoredAnswer>, bool)) {
+        if !self.takes_arm_of(row) {
+            return;
+        }
         let (has_suites, has_targets) = (self.has_suites, self.has_targets);
         let is_of = |test: &TestChange| {
             test.test == row.eval_id
@@ -140,6 +160,27 @@ mod tests {
         };
         assert_eq!(texts(pair([5, 0], &rows, &rows)), ["right", "wrong"]);
         assert_eq!(texts(pair([0, 5], &rows, &rows)), ["wrong", "right"]);
+    }
+
+    #[test]
+    fn answers_of_arms_that_are_not_compared_are_not_shown() {
+        let found = beside(&trials("a", 5), &trials("a", 0)).comparison;
+        let answer = |left_out: &[&str], only: &[&str]| {
+            let texts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let mut found = found.clone();
+            found.left_out_arms = texts(left_out);
+            let only: Vec<String> = texts(only);
+            let mut pairs = AnswerPairs::of(&found, &found.tests).only_arms(&only);
+            for arm in ["without", "with"] {
+                let mut row = row(1, Outcome::Passed, arm, &[]);
+                row.arm = Some(arm.to_owned());
+                pairs.add_base(&row);
+            }
+            pairs.finish().remove(0).base.unwrap().answer.unwrap()
+        };
+        assert_eq!(answer(&["without"], &[]), "with");
+        assert_eq!(answer(&[], &["with"]), "with");
+        assert_eq!(answer(&[], &[]), "without");
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub fn draw(block: &SummaryBlock, end: &ReportedRun, out: &mut dyn Write) -> io:
             format!("{}: {}", phrase::verdict(comparison), phrase::reason(comparison, suite));
         block.fact("", Some(verdict).filter(|_| !end.is_gated), out)?;
         block.fact("", Some(phrase::size(suite)), out)?;
+        block.fact("", phrase::left_out(comparison), out)?;
         block.fact("", Some(phrase::difference(comparison, suite)), out)?;
         block.fact("", phrase::drift(suite), out)?;
         block.fact("", phrase::unmeasured(suite), out)?;

@@ -20,6 +20,9 @@ pub fn json(base: &str, candidate: &str, comparison: &Comparison) -> Value {
         "suite": suite(comparison),
     });
     shown["usage"] = usage::usage_json(comparison);
+    if !comparison.left_out_arms.is_empty() {
+        shown["leftOutArms"] = json!(comparison.left_out_arms);
+    }
     shown
 }
 

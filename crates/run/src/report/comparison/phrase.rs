@@ -3,12 +3,17 @@
 use evalrig_core::compare::{
     Change, Comparison, ComparisonVerdict, Measure, Side, SuiteChange, TestChange, TrialsNeeded,
 };
+use evalrig_core::model::MOST_TRIALS;
 use evalrig_core::stats::{Interval, SELF_EVIDENT, share_percent};
 
-use crate::text::numbers;
+use crate::text::{self, numbers};
 
 /// Baseline runs that differ by less are not worth a line.
 const DRIFTING: f64 = 1.5;
+/// With a larger p no drop is called worse (spec 20.2).
+const LEVEL: f64 = 0.05;
+/// Of an arm's name.
+const ARM: usize = 60;
 
 /// `+3` or `-12.5`: points of a hundred. A difference that is not 0 never looks like it.
 pub fn points(share: f64) -> String {
@@ -56,7 +61,7 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
     };
     let alone = |value: f64, interval: Interval| {
         let shown = level(comparison.measure, value);
-        if suite.tests as u64 >= SELF_EVIDENT {
+        if suite.pairs as u64 >= SELF_EVIDENT {
             shown
         } else {
             format!("{shown} (95 % CI {})", range(comparison.measure, interval))
@@ -69,7 +74,7 @@ pub fn difference(comparison: &Comparison, suite: &SuiteChange) -> String {
         points(judged.delta),
         points(judged.interval.low),
         points(judged.interval.high),
-        chance(judged.p),
+        chance_of(suite),
     )
 }
 
@@ -90,9 +95,35 @@ fn range(measure: Measure, interval: Interval) -> String {
     }
 }
 
+/// `p = 0.410, so it may be chance`.
+fn chance_of(suite: &SuiteChange) -> String {
+    let p = chance(suite.judged.p);
+    if suite.judged.p > LEVEL { format!("{p}, so it may be chance") } else { p }
+}
+
 /// `p = 0.021`.
 pub fn chance(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+/// `baseline arm `without` is left out`. `None` when every arm takes part.
+pub fn left_out(comparison: &Comparison) -> Option<String> {
+    let arms: Vec<String> =
+        comparison.left_out_arms.iter().map(|arm| format!("`{}`", text::line(arm, ARM))).collect();
+    match &arms[..] {
+        [] => None,
+        [one] => Some(format!("baseline arm {one} is left out")),
+        several => Some(format!("baseline arms {} are left out", several.join(", "))),
+    }
+}
+
+/// `20 tests`, and with several targets or arms how many that makes.
+fn tests(suite: &SuiteChange) -> String {
+    let tests = numbers::counted(suite.tests as u64, "test", "tests");
+    match suite.pairs {
+        pairs if pairs == suite.tests => tests,
+        pairs => format!("{tests} ({pairs} counting each target and arm)"),
+    }
 }
 
 /// `20 tests, 5 trials each in both runs`, or against how many trials of how many runs.
@@ -100,7 +131,7 @@ pub fn size(suite: &SuiteChange) -> String {
     let judged = &suite.judged;
     let count = |trials: f64| (trials * 10.0).round() / 10.0;
     let (base, candidate) = (count(judged.base_trials), count(judged.candidate_trials));
-    let tests = numbers::counted(suite.tests as u64, "test", "tests");
+    let tests = tests(suite);
     let trials = if candidate == 1.0 { "trial" } else { "trials" };
     let size = format!("{tests}, {candidate} {trials} each");
     match judged.drift.runs {
@@ -110,10 +141,15 @@ pub fn size(suite: &SuiteChange) -> String {
     }
 }
 
-/// `baseline runs differ 1.9× more than chance`. `None` when they do not.
+/// `baseline runs differ 1.9× more than chance`, and what to do about it. `None` when they do not.
 pub fn drift(suite: &SuiteChange) -> Option<String> {
     let factor = suite.judged.drift.factor();
-    (factor > DRIFTING).then(|| format!("baseline runs differ {factor:.1}× more than chance"))
+    (factor > DRIFTING).then(|| {
+        format!(
+            "baseline runs differ {factor:.1}× more than chance: something else changes between runs; \
+             find it, or use more baseline runs"
+        )
+    })
 }
 
 /// What trials that could not be measured could change. `None` when all were measured.
@@ -164,15 +200,13 @@ pub fn verdict(comparison: &Comparison) -> &'static str {
 pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     let judged = &suite.judged;
     let margin = (comparison.margin * 1000.0).round() / 10.0;
-    // The test is about these tests, the interval about tests like these.
-    let other =
-        if judged.interval.holds(0.0) { "; the effect on other tests is less certain" } else { "" };
+    let basis = basis(suite).map_or(String::new(), |basis| format!("; {basis}"));
     match judged.verdict {
         ComparisonVerdict::Worse => {
-            format!("a drop this large happens by chance in {}{other}", how_often(judged.p))
+            format!("a drop this large happens by chance in {}{basis}", how_often(judged.p))
         }
         ComparisonVerdict::Better => {
-            format!("a gain this large happens by chance in {}{other}", how_often(judged.p / 5.0))
+            format!("a gain this large happens by chance in {}{basis}", how_often(judged.p / 5.0))
         }
         ComparisonVerdict::Equivalent => {
             format!("if there is a difference, it is smaller than {margin} points")
@@ -184,20 +218,41 @@ pub fn reason(comparison: &Comparison, suite: &SuiteChange) -> String {
     }
 }
 
+/// What `worse` and `better` rest on, where the interval seems to say otherwise. The permutation test is
+/// about these tests, the interval about tests like these.
+pub fn basis(suite: &SuiteChange) -> Option<&'static str> {
+    suite.judged.interval.holds(0.0).then_some(
+        "that is a permutation test about these tests, and it decides; the interval includes 0 because \
+         it also allows for other tests like these",
+    )
+}
+
 fn open(suite: &SuiteChange, margin: f64) -> String {
     let mut text = format!("not enough data to rule out a drop of {margin} points");
     if let Some(needed) = suite.judged.trials_needed {
         text += &format!("; {}", settling(needed));
     }
-    if let Some(cost) = suite.cost_needed.filter(|cost| *cost > 0.0) {
+    if let Some(cost) = settling_cost(suite) {
         text += &format!(", for about ${cost:.2}");
     }
     text
 }
 
+/// What the trials cost that would settle it, if they can be run.
+pub fn settling_cost(suite: &SuiteChange) -> Option<f64> {
+    let trials = suite.judged.trials_needed.and_then(TrialsNeeded::trials);
+    let can_run = trials.is_none_or(|trials| trials <= MOST_TRIALS);
+    suite.cost_needed.filter(|cost| can_run && *cost > 0.0)
+}
+
 /// `about 9 trials of each test in both runs would probably settle it`.
 pub fn settling(needed: TrialsNeeded) -> String {
     match needed {
+        TrialsNeeded::EachRun(trials) | TrialsNeeded::Candidate(trials) if trials > MOST_TRIALS => {
+            format!(
+                "{MOST_TRIALS} trials of each test would not be enough, so more tests are needed"
+            )
+        }
         TrialsNeeded::EachRun(trials) => {
             format!("about {trials} trials of each test in both runs would probably settle it")
         }
@@ -293,6 +348,49 @@ mod tests {
         assert!(said.starts_with("2 trials could not be measured in the baseline: 0 points"));
         let found = compare(&base, &base, &CompareOptions::default());
         assert_eq!(unmeasured(&found.suite.unwrap()), None);
+    }
+
+    #[test]
+    fn more_trials_than_can_be_run_are_not_advised() {
+        for needed in [TrialsNeeded::EachRun(100), TrialsNeeded::Candidate(100)] {
+            assert!(settling(needed).starts_with("about 100 trials of each test in "));
+        }
+        for needed in [TrialsNeeded::EachRun(101), TrialsNeeded::Candidate(118)] {
+            let said = "100 trials of each test would not be enough, so more tests are needed";
+            assert_eq!(settling(needed), said);
+        }
+    }
+
+    /// Half of a few tests broke: certain about these tests, not about others.
+    #[test]
+    fn a_verdict_that_the_interval_does_not_show_says_what_it_rests_on() {
+        let run = |broken: usize| -> Vec<_> {
+            let passes = |at| if at < broken { 0 } else { 5 };
+            (0..4).flat_map(|at| testing::trials(&format!("t{at}"), passes(at))).collect()
+        };
+        let found = compare(&run(0), &run(1), &CompareOptions::default());
+        let suite = found.suite.unwrap();
+        assert_eq!(suite.judged.verdict, ComparisonVerdict::Worse);
+        assert!(suite.judged.interval.holds(0.0));
+        let said = reason(&found, &suite);
+        assert!(
+            said.contains("about these tests, and it decides; the interval includes 0"),
+            "{said}"
+        );
+        let found = compare(&run(0), &run(4), &CompareOptions::default());
+        let said = reason(&found, &found.suite.unwrap());
+        assert!(!said.contains("the interval"), "{said}");
+    }
+
+    #[test]
+    fn a_difference_that_may_be_chance_is_called_so() {
+        let run = |passes: u32| testing::trials("a", passes);
+        let text = |base: u32, now: u32| {
+            let found = compare(&run(base), &run(now), &CompareOptions::default());
+            difference(&found, &found.suite.unwrap())
+        };
+        assert!(text(5, 5).ends_with("p = 1.000, so it may be chance"), "{}", text(5, 5));
+        assert!(!text(5, 0).contains("chance"), "{}", text(5, 0));
     }
 
     #[test]

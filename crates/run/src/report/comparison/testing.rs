@@ -10,6 +10,7 @@ pub fn case(test: &str, trial: u32, outcome: Outcome) -> ComparedCase {
         suite: "support".to_owned(),
         test: test.to_owned(),
         target: "claude".to_owned(),
+        arm: None,
         group: None,
         run: 0,
         trial,

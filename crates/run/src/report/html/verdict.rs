@@ -35,7 +35,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
         }
         ComparisonVerdict::Inconclusive => open(suite, &margin),
     };
-    let notes = [words::drift(suite), words::unmeasured(suite)];
+    let notes = [words::left_out(comparison), words::drift(suite), words::unmeasured(suite)];
     let notes = notes.into_iter().flatten().map(|note| words::sentence(&note).replace('-', "−"));
     said.extend(notes);
     if !suite.is_certain() {
@@ -59,10 +59,7 @@ fn differs(comparison: &Comparison, suite: &SuiteChange) -> Vec<String> {
     } else {
         format!("The {what} may be smaller than the margin of {margin} points.")
     });
-    // The test is about these tests, the interval about tests like these.
-    if judged.interval.holds(0.0) {
-        said.push("The effect on other tests is less certain.".to_owned());
-    }
+    said.extend(words::basis(suite).map(words::sentence));
     said
 }
 
@@ -71,7 +68,7 @@ fn open(suite: &SuiteChange, margin: &str) -> Vec<String> {
         "Not enough data to rule out a drop as large as the margin of {margin} points."
     )];
     if let Some(needed) = suite.judged.trials_needed {
-        let cost = suite.cost_needed.filter(|cost| *cost > 0.0);
+        let cost = words::settling_cost(suite);
         let cost = cost.map(|cost| format!(", for about {}", numbers::money(cost)));
         let text = words::settling(needed) + &cost.unwrap_or_default();
         said.push(words::sentence(&text));
@@ -91,7 +88,7 @@ pub fn facts(comparison: &Comparison) -> Vec<[String; 2]> {
     ]
     .map(|(level, interval)| {
         let level = share(comparison.measure, level);
-        if suite.tests as u64 >= SELF_EVIDENT {
+        if suite.pairs as u64 >= SELF_EVIDENT {
             level
         } else {
             format!("{level} ({})", spread(comparison.measure, interval))
@@ -191,6 +188,7 @@ mod tests {
                 suite: "s".to_owned(),
                 test: format!("t{test}"),
                 target: "t".to_owned(),
+                arm: None,
                 group: None,
                 run: 0,
                 trial,
