@@ -593,7 +593,12 @@ fn a_link_that_leads_out_of_a_template_is_reported() {
     let link = |directory: &Utf8Path, listing: &mut DirectoryListing| {
         if directory == "/p/shop/src" {
             let (name, kind) = ("config".to_owned(), EntryKind::Outside);
-            listing.entries.push(DirectoryEntry { name, kind, is_link: true });
+            listing.entries.push(DirectoryEntry {
+                name,
+                kind,
+                is_link: true,
+                is_absolute_link: false,
+            });
         }
     };
     assert_eq!(names_in(&AlteredTree(files, link)), ["link-outside-template"]);
@@ -606,7 +611,12 @@ fn a_fifo_in_a_template_is_reported_at_the_template() {
     let fifo = |directory: &Utf8Path, listing: &mut DirectoryListing| {
         if directory == "/p/shop/src" {
             let (name, kind) = ("events".to_owned(), EntryKind::Other);
-            listing.entries.push(DirectoryEntry { name, kind, is_link: false });
+            listing.entries.push(DirectoryEntry {
+                name,
+                kind,
+                is_link: false,
+                is_absolute_link: false,
+            });
         }
     };
     assert_eq!(names_in(&AlteredTree(files, fifo)), ["special-file-in-template"]);
