@@ -17,7 +17,7 @@ use super::{BucketStore, BucketStores};
 /// Between two looks at a file that another process holds.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A process that holds the file longer is stopped.
+/// Give up after this long; the process that holds the file is probably suspended.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const LARGEST: u64 = 64 * 1024;

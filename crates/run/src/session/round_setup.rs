@@ -57,7 +57,7 @@ pub(super) fn take_rounds(spec: &mut RunSpec) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Takes the rounds of the run that goes on. Fails if others are given: a plan that changes after
+/// Takes the rounds of the resumed run. Fails if others are given: a plan that changes after
 /// results are known raises more false alarms.
 pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, differing: &mut Vec<String>) {
     let Some(stored) = &header.rounds else {
@@ -112,7 +112,7 @@ pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, differing: &
 }
 
 impl RoundSetup {
-    /// `None` without `--rounds`. `stored` is the plan of the run that goes on.
+    /// `None` without `--rounds`. `stored` is the plan of the resumed run.
     pub(super) fn of(
         spec: &RunSpec,
         suites: &[&SuiteJob],
