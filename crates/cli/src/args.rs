@@ -97,7 +97,7 @@ pub enum When {
 /// In the order of work: write, check, run, look at the results, then everything else.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write what is missing to run suites: a suite, a targets file, a .gitignore, a CI workflow.
+    /// Write the files needed to run suites: a suite, a targets file, a .gitignore, a CI workflow.
     #[command(after_help = "Example: evalrig init --target claude --ci github")]
     Init(Init),
     /// Check suites, imports, targets files and evals.json; report every mistake with its line.
@@ -118,14 +118,14 @@ pub enum Command {
         after_long_help = COMPARE_HELP
     )]
     Compare(Compare),
-    /// Show runs, comparisons and records in a browser; serves them on this machine only.
+    /// Show runs, comparisons and records in a browser, served on this machine only.
     #[cfg(feature = "view")]
     #[command(after_help = "Example: evalrig view", after_long_help = view::VIEW_HELP)]
     View(View),
     /// Grade a stored run again with the suite's current assertions, without calling the target.
     #[command(after_help = "Example: evalrig grade latest --suite evals/EVAL.yaml")]
     Grade(Box<Grade>),
-    /// Check the judges themselves.
+    /// Measure how reliable judges are.
     Judge(Judge),
     /// Damage stored answers that passed, and list the checks that do not notice.
     #[command(
@@ -133,7 +133,7 @@ pub enum Command {
         after_long_help = MUTATE_HELP
     )]
     Mutate(Box<Mutate>),
-    /// Show where the noise of stored runs comes from, and what more trials, tests or judges would buy.
+    /// Show what causes variance in stored runs, and the effect of more trials, tests or votes.
     #[command(after_help = "Example: evalrig stats latest~1..4", after_long_help = STATS_HELP)]
     Stats(Stats),
     /// Inspect and edit the `.co/evals` store, which records every run.
@@ -150,8 +150,8 @@ pub enum Command {
     /// and variables are resolved.
     #[command(after_help = "Example: evalrig show evals/EVAL.yaml#greeting")]
     Show(Show),
-    /// Convert a suite of another tool, evals.json, cases of `claude plugin eval` or `.co/evals`
-    /// records to an EVAL.yaml, and iterations of skill-creator to results.
+    /// Convert a suite of another tool, an evals.json, cases of `claude plugin eval` or `.co/evals`
+    /// records to an EVAL.yaml, or an iteration of skill-creator to results.
     #[command(
         after_help = "Example: evalrig convert promptfooconfig.yaml -o EVAL.yaml",
         after_long_help = convert::help()
@@ -171,7 +171,7 @@ pub enum Command {
         after_long_help = CONFIG_HELP
     )]
     Config(Config),
-    /// Run cases of `run --queue` on this machine, until asked to end.
+    /// Run cases of `run --queue` on this machine until stopped.
     #[cfg(feature = "queue")]
     #[command(
         after_help = "Example: evalrig worker --queue nats://localhost:4222 --workers 16",
@@ -182,11 +182,11 @@ pub enum Command {
     #[cfg(feature = "queue")]
     #[command(after_help = "Example: evalrig queue status --queue nats://localhost:4222")]
     Queue(Queue),
-    /// Serve editors: diagnostics, fixes, completion and more, by the Language Server Protocol.
+    /// Run the language server (LSP): diagnostics, fixes, completion and more for editors.
     #[cfg(feature = "lsp")]
     #[command(after_help = "Example: evalrig lsp", after_long_help = lsp::LSP_HELP)]
     Lsp(Lsp),
-    /// Serve tools for coding agents on standard input and output (Model Context Protocol).
+    /// Run the MCP server: tools for coding agents, on standard input and output.
     #[cfg(feature = "mcp")]
     #[command(after_help = "Example: evalrig mcp", after_long_help = mcp::MCP_HELP)]
     Mcp(Mcp),
@@ -236,8 +236,8 @@ pub struct Profile {
 const CONFIG_HELP: &str = "\
 Example: evalrig config --profile ci
 
-The first that sets an option wins: the command line, the variable EVALRIG_OPTION, the profile, the keys
-of `evalrig.toml` outside of profiles, the built-in default.";
+Precedence: the command line, `EVALRIG_<OPTION>` variables, the profile, top-level keys of
+`evalrig.toml`, the built-in default.";
 
 #[derive(Debug, Args)]
 pub struct Config {
@@ -255,17 +255,16 @@ pub struct Config {
 pub struct Init {
     /// The directory to write to [default: the current directory].
     pub directory: Option<String>,
-    /// Who answers the tests [default: a mock; with suites or a SKILL.md, the agent that is
-    /// installed].
+    /// Agent to test [default: an installed agent if there are suites or a SKILL.md, else a mock].
     #[arg(long, value_name = "AGENT")]
     pub target: Option<InitAgent>,
-    /// Write a whole example that runs offline.
+    /// Write a complete example that runs offline.
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub example: Option<InitExample>,
     /// Write a workflow that runs the suites in CI.
     #[arg(long, value_name = "SYSTEM")]
     pub ci: Option<CiSystem>,
-    /// Run the suites of the directory afterwards.
+    /// Run the directory's suites afterwards.
     #[arg(long)]
     pub run: bool,
 }
@@ -286,9 +285,9 @@ pub enum InitAgent {
     Pi,
     /// A Python program.
     Python,
-    /// A model of a service that speaks the OpenAI API.
+    /// A model behind an OpenAI-compatible API.
     Openai,
-    /// An agent behind HTTP.
+    /// An HTTP service.
     Http,
 }
 
@@ -376,7 +375,7 @@ pub struct Schema {
     /// JSON Schema draft.
     #[arg(long, value_name = "DRAFT", default_value = Draft::D2020.word(), value_parser = word_parser::<Draft>(&[]))]
     pub draft: Draft,
-    /// For editors: flag unknown keys and old spellings. For `suite` and `targets`.
+    /// For editors: flag unknown keys and old spellings; for `suite` and `targets` only.
     #[arg(long)]
     pub strict: bool,
 }

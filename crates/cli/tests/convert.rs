@@ -151,7 +151,7 @@ fn unsupported_files_are_named() {
         ("EVAL.yaml", "`evalrig show EVAL.yaml` prints a suite"),
         ("notes.txt", "does not end in .yaml, .yml, .json"),
         ("gone.json", "does not exist"),
-        ("other.json", "is of no format that evalrig knows"),
+        ("other.json", "has an unknown format"),
     ] {
         refuses(here.path(), &["convert", file, "-o", "new.yaml"], reason);
     }

@@ -165,7 +165,7 @@ fn files_of_other_tools_are_named_where_no_suite_is_found() {
     for command in ["validate", "list", "run"] {
         let ran = project.evalrig(&[command]);
         ran.exits(4).says("no suite found").says(
-            "`evals/promptfooconfig.yaml` is a configuration of promptfoo: \
+            "`evals/promptfooconfig.yaml` is a promptfoo configuration: \
              `evalrig convert evals/promptfooconfig.yaml -o evals/EVAL.yaml` makes a suite of it",
         );
         ran.says("evalrig convert evals/data.jsonl -o evals/EVAL.yaml");

@@ -234,7 +234,7 @@ fn names_are_explained() {
     let text = client.refuses("explain", json!({"name": "duplicate-idd"}));
     assert!(text.contains("did you mean `duplicate-id`?"), "{text}");
     let text = client.refuses("explain", json!({"name": "--version"}));
-    assert!(text.contains("nothing is named"), "{text}");
+    assert!(text.contains("unknown name"), "{text}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn files_of_other_formats_are_converted_one_by_one() {
     let project = Project::empty();
     project.write("a.jsonl", "{\"input\": \"a\", \"target\": \"b\"}\n");
     let ran = project.evalrig(&["convert", "a.jsonl", "a.jsonl", "-o", "EVAL.yaml"]);
-    ran.exits(2).says("`a.jsonl` is one file too many");
+    ran.exits(2).says("convert `a.jsonl` separately");
     let ran = project.evalrig(&["convert", "a.jsonl", "none.jsonl", "-o", "EVAL.yaml"]);
     ran.exits(2).says("`none.jsonl` is not a file");
 }

@@ -121,7 +121,7 @@ fn no_secret_reaches_the_server() {
     worker.drain().exits(0);
 
     project.write(".evalrig/targets.yaml", &target.replace("${{ AGENT_TOKEN }}", secret));
-    nats.run(&project, &[]).exits(2).says("has a secret written out");
+    nats.run(&project, &[]).exits(2).says("contains a literal secret");
     for settings in [
         "provider: cli, command: [sh, ./agent.sh], env: {API_KEY: 'SECRET'}",
         "provider: cli, command: [sh, ./agent.sh, --api-key, 'SECRET']",
@@ -134,7 +134,7 @@ fn no_secret_reaches_the_server() {
             &format!("targets:\n  - {{name: default, {settings}}}\n"),
         );
         let ran = nats.run(&project, &["--detach"]);
-        ran.exits(2).says("has a secret written out");
+        ran.exits(2).says("contains a literal secret");
         assert!(!ran.err.contains(secret) && !nats.has_stored(secret), "{settings}");
     }
     project.write(".evalrig/targets.yaml", MOCK);
@@ -223,7 +223,7 @@ fn a_run_can_be_cancelled_and_removed_by_others() {
     assert!(!ran.err.contains("is still on the server") && !ran.err.contains("written"));
     // What is left is queued again.
     let _worker = nats.worker(&[]);
-    nats.run(&project, &["--resume"]).exits(0).says("is not on the server any more");
+    nats.run(&project, &["--resume"]).exits(0).says("is no longer on the server");
     assert_eq!(comparable(project.rows()).len(), 3);
 }
 

@@ -64,7 +64,7 @@ fn a_run_in_rounds_stops_as_it_does_here() {
     for _ in 0..3 {
         nats.publish(&format!("EVALRIG.{run}.CASES.0"), b"garbage");
     }
-    nats.run(&other, &["--attach", &run]).exits(2).says("goes in rounds");
+    nats.run(&other, &["--attach", &run]).exits(2).says("runs in rounds");
     let mut worker = nats.worker(&[]);
     let again = [&ROUNDS[..], &["--resume", "queued.jsonl"]].concat();
     let queued = nats.run(&project, &again);

@@ -98,7 +98,7 @@ fn an_interrupt_ends_only_the_process_that_follows() {
     follower.signal("INT");
     let again = format!("evalrig run --attach {run} --queue {}", nats.url());
     let ran = follower.end();
-    ran.exits(130).says(&format!("run {run} goes on")).says(&again);
+    ran.exits(130).says(&format!("run {run} continues")).says(&again);
     assert!(!ran.err.contains("finishing running cases"), "{}", ran.err);
     nats.queue(&["status"]).exits(0).prints("  running  ");
     project.write("calls.all", "");

@@ -95,7 +95,7 @@ fn a_row_whose_object_is_forged_is_refused_and_loses_nothing() {
         (absent, "manifest", "it names an object that is not a payload"),
         (absent, "payload-../manifest", "it names an object that is not a payload"),
         (absent, &payload, "no object of its name"),
-        (Some(("other", 5)), &payload, "its object has another hash"),
+        (Some(("other", 5)), &payload, "its object does not match its hash"),
         (Some(("row", 400 << 20)), &payload, "larger than"),
     ] {
         nats.run(&project, &["--detach"]).exits(0);
@@ -127,7 +127,7 @@ fn a_forged_bundle_is_not_served_until_it_is_whole() {
     let forged = suite.replace("value: Hello", "value: Hexxo");
     nats.put_object(&run, &name, forged.as_bytes(), forged.len());
     let mut worker = nats.worker(&["--name", "one"]);
-    worker.wait_for("cannot get `EVAL.yaml` of the bundle: it has another hash");
+    worker.wait_for("cannot get `EVAL.yaml` of the bundle: hash mismatch");
     // Missing, and larger than the manifest says.
     nats.put_object(&run, &name, &[suite.as_bytes(), b"# more\n"].concat(), suite.len() + 7);
     worker.wait_for("larger than");
@@ -139,7 +139,7 @@ fn a_forged_bundle_is_not_served_until_it_is_whole() {
     assert_ne!(escaping, text);
     let mut changed: Value = serde_json::from_slice(&entry).expect("JSON");
     nats.put_object(&run, "manifest", escaping.as_bytes(), escaping.len());
-    worker.wait_for("the description of the run has another hash");
+    worker.wait_for("the description of the run does not match its hash");
     changed["manifest"] = json!(sha256(escaping.as_bytes()));
     nats.publish(&format!("$KV.EVALRIG_RUNS.{run}"), changed.to_string().as_bytes());
     let mut other = nats.worker(&["--name", "other"]);

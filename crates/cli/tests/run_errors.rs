@@ -438,7 +438,7 @@ fn requests_that_go_wrong_at_the_target() {
         wrong("closed", on("default"), ("target", "network"), ""),
         wrong("html", on("default"), ("target", "reply"), ""),
         wrong("unknown-key", on("default"), ("target", "http"), "HTTP 401"),
-        wrong("quota", on("default"), ("target", "http"), "nothing left to spend"),
+        wrong("quota", on("default"), ("target", "http"), "no credit or quota left"),
         wrong("busy", on("default"), ("target", "http"), "HTTP 503"),
         wrong("refused", on("refused"), ("target", "network"), ""),
         wrong(

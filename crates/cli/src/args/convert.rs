@@ -15,17 +15,16 @@ pub const CO_EVALS: &str = "co-evals";
 #[derive(Debug, Args)]
 pub struct Convert {
     /// A file of another tool, an evals.json, a directory of cases, a `.co/evals` record or the whole
-    /// store; or a workspace of skill-creator, an iteration or a benchmark.json.
+    /// store, or a workspace, an iteration or a benchmark.json of skill-creator.
     pub file: String,
-    /// Further answers of the OpenAI Evals API that belong to the same eval: its runs, their output items, or
-    /// a file of items.
+    /// Further exports of the same eval from the OpenAI Evals API: its runs, their output items, or a
+    /// file of items.
     #[arg(value_name = "FILE")]
     pub more: Vec<String>,
-    /// The format of the file [default: recognised by its keys].
+    /// The format of the file [default: detected from its keys].
     #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(format_names()))]
     pub from: Option<String>,
-    /// Which keys of a list are which fields of a test, such as `input=question,tags=labels`, or the name
-    /// of a preset.
+    /// Map record keys to test fields, such as `input=question,tags=labels`, or name a preset.
     #[arg(long, value_name = "FIELD=KEY,…", value_delimiter = ',')]
     pub map: Vec<String>,
     /// The file to write; `-` is standard output. For several iterations, a directory.
@@ -40,7 +39,7 @@ pub struct Convert {
     /// Write nothing and exit with 1 if anything would be lost.
     #[arg(long)]
     pub deny_loss: bool,
-    /// Write a list of what is lost to this file, as JSON.
+    /// Write the list of losses to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     pub loss_report: Option<String>,
     #[command(flatten)]
@@ -54,7 +53,7 @@ fn format_names() -> Vec<&'static str> {
 
 /// Shown at the end of `convert --help`.
 pub(super) fn help() -> String {
-    let mut text = "Formats (`evalrig explain FORMAT` says what becomes of what):\n".to_owned();
+    let mut text = "Formats (`evalrig explain FORMAT` lists the conversions):\n".to_owned();
     for format in FORMATS {
         text.push_str(&format!("  {:<13} {}\n", format.name, format.title));
     }

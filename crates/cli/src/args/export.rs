@@ -13,22 +13,22 @@ pub struct Export {
 /// What is written.
 #[derive(Debug, Subcommand)]
 pub enum ExportKind {
-    /// Write results as an iteration of skill-creator: gradings, times, outputs and the benchmark.
+    /// Write results as a skill-creator iteration: gradings, timings, outputs and the benchmark.
     #[command(
         after_help = "Example: evalrig export skill-creator latest -o csv-workspace/iteration-1"
     )]
     SkillCreator(ExportSkillCreator),
-    /// Write tests whose checks are on files as task directories of Harbor.
+    /// Write tests that check files as Harbor task directories.
     #[command(after_help = "Example: evalrig export harbor evals/EVAL.yaml -o tasks")]
     Harbor(ExportHarbor),
 }
 
 #[derive(Debug, Args)]
 pub struct ExportHarbor {
-    /// A suite.
+    /// The suite.
     #[arg(value_name = "SUITE")]
     pub suite: String,
-    /// The directory to write: one directory per test. It must not exist or be empty.
+    /// The directory to write, with one directory per test; must be empty or not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: String,
     /// Replace what an earlier export wrote to the directory.
@@ -37,7 +37,7 @@ pub struct ExportHarbor {
     /// Write nothing and exit with 1 if anything would be lost.
     #[arg(long)]
     pub deny_loss: bool,
-    /// Write a list of what is lost to this file, as JSON.
+    /// Write the list of losses to this file, as JSON.
     #[arg(long, value_name = "FILE")]
     pub loss_report: Option<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct ExportSkillCreator {
     /// Results: files, a pattern, a directory with results, `latest` or `latest~N`.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<String>,
-    /// The directory to write, such as `csv-workspace/iteration-1`. It must not exist or be empty.
+    /// The directory to write, such as `csv-workspace/iteration-1`; must be empty or not exist.
     #[arg(short, long, value_name = "DIR")]
     pub output: String,
     /// Replace what an earlier export wrote to the directory.

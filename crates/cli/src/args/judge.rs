@@ -14,7 +14,7 @@ pub struct Judge {
 
 #[derive(Debug, Subcommand)]
 pub enum JudgeCommand {
-    /// Check judges against labels: agreement, changes of mind, and the pass rate people would have seen.
+    /// Check judges against labels: agreement, consistency, and the corrected pass rate.
     #[command(
         after_help = "Example: evalrig judge check latest --labels labels.csv",
         after_long_help = JUDGE_CHECK_HELP
@@ -25,9 +25,9 @@ pub enum JudgeCommand {
 const JUDGE_CHECK_HELP: &str = "\
 Example: evalrig judge check latest --labels labels.csv
 
-Nothing is called without --readings. Labels are those of `evalrig view`, or a CSV file with the columns
-suite, test, answer (or answerHash) and label (right or wrong); assertion, item, who and note are optional.
-A label counts for an answer of the same suite and test with the same words.
+Without --readings, no judge is called. Labels come from `evalrig view` or from a CSV file with the
+columns suite, test, answer (or answerHash) and label (right or wrong); assertion, item, who and
+note are optional. A label applies to an answer with the same text in the same suite and test.
 
 Exit codes:
   0  agreement could be measured
@@ -37,24 +37,23 @@ Exit codes:
 
 #[derive(Debug, Args)]
 pub struct JudgeCheck {
-    /// Runs: results files, patterns, directories with results, `latest` or `latest~N`. With two runs, their
-    /// corrected rates are compared.
+    /// Runs: results files, patterns, directories with results, `latest` or `latest~N`. The corrected
+    /// pass rates of two runs are compared.
     #[arg(default_value = LATEST, value_name = "RESULTS")]
     pub results: Vec<String>,
-    /// Labels: a CSV file, or lines as in `.evalrig/labels.jsonl` [default: that file of the repository].
+    /// Labels, as CSV or JSONL [default: `.evalrig/labels.jsonl` in the repository root].
     #[arg(long, value_name = "FILE")]
     pub labels: Option<String>,
-    /// Ask the judges N more times about every answer, an odd number, to see how often they change their
-    /// mind. Prints the price first.
+    /// Grade every answer N more times (odd) to measure consistency; prints the cost first.
     #[arg(long, value_name = "N", value_parser = odd_readings)]
     pub readings: Option<u64>,
-    /// With --readings: print the price, and ask nothing.
+    /// With --readings: print the cost, and call no judge.
     #[arg(long, requires = "readings")]
     pub dry_run: bool,
-    /// With --readings: stop asking judges when this is spent.
+    /// With --readings: stop calling judges when this is spent.
     #[arg(long, value_name = "USD", value_parser = amount, requires = "readings")]
     pub budget_usd: Option<f64>,
-    /// With --readings: the target that judges.
+    /// With --readings: the judge target.
     #[arg(long, value_name = "TARGET", requires = "readings")]
     pub judge: Option<String>,
     /// With --readings: grade N cases at once.
@@ -71,9 +70,9 @@ pub struct JudgeCheck {
 }
 
 fn odd_readings(text: &str) -> Result<u64, String> {
-    let number: u64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let number: u64 = text.parse().map_err(|_| "expected a number".to_owned())?;
     match evalrig_core::model::Votes::new(number) {
         Some(votes) if votes.count() > 1 => Ok(number),
-        _ => Err("not an odd number from 3 to 99".to_owned()),
+        _ => Err("expected an odd number from 3 to 99".to_owned()),
     }
 }

@@ -41,9 +41,9 @@ pub enum LogCommand {
     /// Mark the newest answer of a turn as pass or fail.
     #[command(after_help = "Example: evalrig log evaluate say_hello_to_alice fail \"no greeting\"")]
     Evaluate(Evaluate),
-    /// Record a session from standard input: chat messages, or the output of Claude Code or Codex.
+    /// Record a session from standard input: chat messages, or an agent's output or session file.
     #[command(
-        after_help = "Example: claude -p 'Fix the build' --output-format stream-json --verbose | evalrig log record --input 'Fix the build'"
+        after_help = "Example: claude -p Hello --output-format stream-json --verbose | evalrig log record --input Hello"
     )]
     Record(Record),
     /// Delete old runs and records.
@@ -67,13 +67,13 @@ impl LogCommand {
 
 #[derive(Debug, Args)]
 pub struct RecordName {
-    /// Name of the record, or its beginning.
+    /// Name of the record, or a prefix of it.
     pub name: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// Name of the record, or its beginning.
+    /// Name of the record, or a prefix of it.
     pub name: String,
     /// The two runs, older first [default: the last two].
     #[arg(long, value_name = "A,B", value_parser = two_runs)]
@@ -82,7 +82,7 @@ pub struct Diff {
 
 #[derive(Debug, Args)]
 pub struct Messages {
-    /// Name of the record, or its beginning.
+    /// Name of the record, or a prefix of it.
     pub name: String,
     /// The run [default: the newest].
     #[arg(long, value_name = "N")]
@@ -91,7 +91,7 @@ pub struct Messages {
 
 #[derive(Debug, Args)]
 pub struct Expect {
-    /// Name of the record, or its beginning.
+    /// Name of the record, or a prefix of it.
     pub name: String,
     /// The expected answer.
     pub text: String,
@@ -102,7 +102,7 @@ pub struct Expect {
 
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// Name of the record, or its beginning.
+    /// Name of the record, or a prefix of it.
     pub name: String,
     /// The verdict.
     pub word: VerdictWord,
@@ -171,7 +171,7 @@ pub struct RunLogOptions {
     /// The store for records [default: `.co/evals` in the repository root].
     #[arg(long, value_name = "DIR", help_heading = RESULTS)]
     pub store: Option<String>,
-    /// Record the run even if the variable `CI` is set, which turns recording off.
+    /// Record the run even if the `CI` variable is set, which by default turns recording off.
     #[arg(long, conflicts_with = "no_record", help_heading = RESULTS)]
     pub record: bool,
     /// Do not record the run in `.co/evals`.

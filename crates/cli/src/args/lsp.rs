@@ -3,12 +3,13 @@
 use clap::Args;
 
 pub const LSP_HELP: &str = "\
-An editor starts it and talks to it on standard input and output. It runs no suite and writes no file.
-Settings for editors: docs/guides/editors.md
+Editors start the server and talk to it on standard input and output. It runs no suites and writes
+no files.
+Editor settings: https://github.com/evalrig/evalrig/blob/main/docs/guides/editors.md
 
 Exit codes:
-  0  the editor ended it with `shutdown` and `exit`
-  1  the editor ended it without `shutdown`, or went away";
+  0  the editor sent `shutdown` and `exit`
+  1  the editor sent `exit` without `shutdown`, or disconnected";
 
 #[derive(Debug, Args)]
 pub struct Lsp {

@@ -6,9 +6,9 @@ pub const MCP_HELP: &str = "\
 Example: evalrig mcp
 Example: claude mcp add evalrig -- evalrig mcp
 
-Clients start it and end it. Its tools are validate, list, run, explain, compare and failures.
-Paths stay inside the repository. `run` starts only what the suites and their targets file name,
-one run at a time.";
+Clients start and stop the server. Its tools are validate, list, run, explain, compare and failures.
+Paths cannot leave the repository. `run` starts only programs that the suites and their targets file
+name, one run at a time.";
 
 #[derive(Debug, Args)]
 pub struct Mcp {

@@ -25,16 +25,16 @@ pub struct Mutate {
     /// The suite with the assertions [default: the suites named in the results].
     #[arg(long, value_name = "FILE")]
     pub suite: Option<String>,
-    /// Also try checks that ask a judge or run a script, with N mutants each; prints the price first.
+    /// Also try checks that call a judge or a script, with N mutants each; prints the cost first.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub judges: Option<usize>,
-    /// Stop asking judges when this is spent.
+    /// Stop calling judges when this is spent.
     #[arg(long, value_name = "USD", value_parser = amount, requires = "judges")]
     pub budget_usd: Option<f64>,
-    /// The target that judges, instead of the configured ones.
+    /// Judge target [default: the configured ones].
     #[arg(long, value_name = "NAME", requires = "judges")]
     pub judge: Option<String>,
-    /// Score from which a check or a test passes [default: that of the suite].
+    /// Lowest score that passes [default: the suite's].
     #[arg(long, value_name = "SCORE", value_parser = share)]
     pub pass: Option<f64>,
     /// Exit with 1 if a check is weak or a test is unchecked.
@@ -43,10 +43,10 @@ pub struct Mutate {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: DocumentFormat,
-    /// Seed for everything random.
+    /// Random seed.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Show N mutants to judges at once.
+    /// Grade N mutants at once.
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
     /// The targets file, for judges [default: the nearest `.evalrig/targets.yaml`].

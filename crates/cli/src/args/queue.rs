@@ -43,13 +43,13 @@ const OF_THE_RUN: &[&str] = &[
 /// Where the server is and how to log in.
 #[derive(Debug, Clone, Args)]
 pub struct QueueLogin {
-    /// A credentials file of NATS [default: NATS_USER and NATS_PASSWORD].
+    /// NATS credentials file [default: NATS_USER and NATS_PASSWORD].
     #[arg(long, value_name = "FILE", help_heading = QUEUE)]
     pub queue_creds: Option<String>,
-    /// Certificates, as PEM, that the server's must be signed with [default: those of the system].
+    /// PEM file with CA certificates for the server [default: the system's].
     #[arg(long, value_name = "FILE", help_heading = QUEUE)]
     pub queue_ca: Option<String>,
-    /// Accept a server that is not on this machine and has no TLS or no login.
+    /// Accept a server on another machine without TLS or without a login.
     #[arg(long, help_heading = QUEUE)]
     pub insecure: bool,
 }
@@ -57,25 +57,26 @@ pub struct QueueLogin {
 /// `run` on workers.
 #[derive(Debug, Clone, Args)]
 pub struct Queueing {
-    /// Let `evalrig worker` processes run the cases, through these NATS servers.
+    /// Run the cases on `evalrig worker` processes, through these NATS servers.
     #[arg(long, value_name = "URL[,URL]", help_heading = QUEUE, conflicts_with_all = ["watch", "dry_run", "cache", "reuse_arm", "keep_workspaces", "workers"])]
     pub queue: Option<String>,
     /// Return once every case is on the server; --attach follows the run.
     #[arg(long, requires = "queue", conflicts_with_all = ["attach", "resume", "rounds"], help_heading = QUEUE)]
     pub detach: bool,
-    /// Follow a run that is on the server, with its suites and options. Ctrl-C leaves it to go on.
+    /// Follow a run on the server, with its suites and options. Ctrl-C stops following; the run
+    /// continues.
     #[arg(long, value_name = "RUN", requires = "queue", conflicts_with_all = OF_THE_RUN, help_heading = QUEUE)]
     pub attach: Option<String>,
-    /// Copies of everything on the server, for a cluster.
+    /// Replicas of each stream and bucket, for a cluster.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "queue", help_heading = QUEUE)]
     pub replicas: u8,
-    /// How long a worker may be silent before its cases are given to another.
+    /// Time without a heartbeat after which a worker's cases go to another.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = lease, requires = "queue", help_heading = QUEUE)]
     pub lease: Duration,
-    /// How long a case waits for a worker that can run it.
+    /// Longest time that a case waits for a worker that can run it.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, requires = "queue", help_heading = QUEUE)]
     pub queue_patience: Duration,
-    /// Send this file or directory to workers too, such as modules that a script imports; repeatable.
+    /// Also send this file or directory to workers, such as modules that a script imports; repeatable.
     #[arg(long, value_name = "PATH", requires = "queue", help_heading = QUEUE)]
     pub queue_include: Vec<String>,
     #[command(flatten)]
@@ -93,19 +94,19 @@ pub struct Worker {
     /// The name in rows and in the progress of runs [default: host name and process id].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Where the files of runs are kept [default: the user's cache directory].
+    /// Directory for the files of runs [default: the user's cache directory].
     #[arg(long, value_name = "DIR")]
     pub cache: Option<String>,
-    /// Serve /healthz, /readyz and /metrics there, such as 127.0.0.1:9090.
+    /// Serve /healthz, /readyz and /metrics on this address, such as 127.0.0.1:9090.
     #[arg(long, value_name = "ADDR")]
     pub health: Option<SocketAddr>,
-    /// End when there were no cases to run for so long [default: only when asked to].
+    /// Exit after this long without cases [default: never].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub until_idle: Option<Duration>,
-    /// Take variables from this file, besides the environment.
+    /// Also read variables from this file.
     #[arg(long, value_name = "FILE", help_heading = LOADING)]
     pub env_file: Option<String>,
-    /// Copies of the lists that all runs share, for a cluster; counts for the first worker or run.
+    /// Replicas of the buckets that all runs share, for a cluster; never lowered.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), help_heading = QUEUE)]
     pub replicas: u8,
     #[command(flatten)]
@@ -131,11 +132,12 @@ pub enum QueueAction {
         #[command(flatten)]
         server: QueueAddress,
     },
-    /// Start no further case of a run, and keep its rows.
+    /// Cancel a run and keep its rows.
     #[command(
         after_help = "Example: evalrig queue cancel 20260102T030405-a1b2c3 --queue nats://localhost:4222"
     )]
     Cancel {
+        /// Run id, as printed by `queue status`.
         run: String,
         #[command(flatten)]
         server: QueueAddress,
@@ -145,6 +147,7 @@ pub enum QueueAction {
         after_help = "Example: evalrig queue remove 20260102T030405-a1b2c3 --queue nats://localhost:4222"
     )]
     Remove {
+        /// Run id, as printed by `queue status`.
         run: String,
         #[command(flatten)]
         server: QueueAddress,
@@ -169,10 +172,10 @@ pub enum QueueFormat {
 /// Shown at the end of `worker --help`.
 pub(super) const WORKER_HELP: &str = "\
 Example: evalrig worker --queue nats://localhost:4222 --workers 16
-Example: evalrig worker --queue tls://nats.example.org --queue-creds worker.creds --health 0.0.0.0:9090
+Example: evalrig worker --queue tls://nats:4222 --queue-creds worker.creds --health 0.0.0.0:9090
 
 Exit codes:
-  0  asked to end, or idle for --until-idle, and what ran has finished
+  0  stopped, or idle for --until-idle, and all running cases have finished
   2  could not start: wrong usage, no server, a wrong login, a server older than NATS 2.10";
 
 /// `30s`, `10m`, `500ms`, `1h`.
@@ -188,7 +191,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match number {
         Some(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
-        _ => Err("write a time such as 30s or 10m".to_owned()),
+        _ => Err("expected a time such as 30s or 10m".to_owned()),
     }
 }
 
@@ -198,7 +201,7 @@ fn lease(text: &str) -> Result<Duration, String> {
     if (Duration::from_secs(5)..=most).contains(&found) {
         Ok(found)
     } else {
-        Err("a lease is from 5s to 10m".to_owned())
+        Err("expected a time from 5s to 10m".to_owned())
     }
 }
 

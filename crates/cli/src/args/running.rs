@@ -27,8 +27,8 @@ pub struct Run {
     /// Compare the other arms with this one [default: `without`, else the first].
     #[arg(long, value_name = "NAME")]
     pub baseline_arm: Option<String>,
-    /// Take over the rows of arms that have not changed since this run: a results file, a directory,
-    /// `latest` or `latest~N`.
+    /// Reuse rows of unchanged arms from this run: a results file, a directory, `latest` or
+    /// `latest~N`.
     #[arg(long, value_name = "RESULTS")]
     pub reuse_arm: Option<String>,
     /// Confine the processes of every target: none, home, bwrap, podman or docker.
@@ -47,34 +47,34 @@ pub struct Run {
     /// Run each test N times, instead of as often as the suite says.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS as i64))]
     pub trials: Option<u32>,
-    /// Run one trial of every test at a time, at most R (2 to 20), and stop as soon as --gate or the arms
-    /// have a verdict [default: as many as there are trials].
+    /// Run in rounds of one trial per test, at most R (2 to 20), and stop as soon as --gate or the arms
+    /// have a verdict [default: the number of trials].
     #[arg(long, value_name = "R", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = rounds, conflicts_with_all = ["shard", "failed", "watch", "fail_fast"], help_heading = COMPARISON)]
     pub rounds: Option<u32>,
-    /// With --rounds: stop as well when a verdict has become unlikely.
+    /// With --rounds: also stop when a verdict is unlikely.
     #[arg(long, requires = "rounds", help_heading = COMPARISON)]
     pub futility: bool,
     /// Run N cases at once [default: one per core; four per core for HTTP targets].
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     pub workers: Option<usize>,
-    /// Run only what did not pass in an earlier run, with its suites and options [default: the
-    /// latest].
+    /// Run only the tests that did not pass in an earlier run, with its suites and options [default:
+    /// the latest].
     #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST)]
     pub failed: Option<String>,
     /// Continue an interrupted run, with its suites and options [default: the latest].
     #[arg(long, value_name = "RESULTS", num_args = 0..=1, require_equals = true, default_missing_value = LATEST, conflicts_with_all = ["output", "failed"])]
     pub resume: Option<String>,
-    /// Print the number of calls and their estimated cost, and call nothing.
+    /// Print the number of calls and their estimated cost without making them.
     #[arg(long)]
     pub dry_run: bool,
-    /// Wait for files to change, and run the tests again that depend on them, until Ctrl-C.
+    /// Rerun affected tests when files change, until Ctrl-C.
     #[arg(long, conflicts_with_all = ["dry_run", "failed", "resume", "output", "shard", "gate"])]
     pub watch: bool,
-    /// Reuse answers of earlier runs where nothing that decides them has changed, and keep new ones;
-    /// `gate` also with --gate.
+    /// Reuse answers of earlier runs if nothing they depend on has changed, and save new ones; `gate`
+    /// also with --gate.
     #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "on")]
     pub cache: Option<CacheOption>,
-    /// Show the run in a browser while it goes on. On a terminal, the page is served until Ctrl-C.
+    /// Show the run live in a browser; on a terminal, the page is served until Ctrl-C.
     #[cfg(feature = "view")]
     #[arg(long, conflicts_with_all = ["dry_run", "watch"])]
     pub view: bool,
@@ -94,7 +94,7 @@ pub struct Run {
     /// Run shard I of N; together the shards run every test once.
     #[arg(long, value_name = "I/N", help_heading = SELECTION)]
     pub shard: Option<String>,
-    /// Seed for everything random.
+    /// Random seed.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = SELECTION)]
     pub seed: u64,
     /// Timeout of one attempt.
@@ -106,7 +106,7 @@ pub struct Run {
     /// Stop when N cases could not be measured.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = LIMITS)]
     pub max_errors: Option<u64>,
-    /// Start no other case after the first one, or N, that did not pass; --resume runs the rest.
+    /// Start no new case after the first failure, or after N; --resume runs the rest.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "gate", help_heading = LIMITS)]
     pub fail_fast: Option<u64>,
     /// Stop when targets and judges have cost this much.
@@ -135,7 +135,7 @@ pub struct Run {
 /// How answers are graded.
 #[derive(Debug, Clone, Args)]
 pub struct Grading {
-    /// The target that judges, unless an assertion names another.
+    /// Judge target, unless an assertion names another.
     #[arg(long, value_name = "NAME", help_heading = GRADING)]
     pub judge: Option<String>,
     /// Skip assertions that need a model as a judge.
@@ -165,7 +165,7 @@ pub struct Against {
     /// `latest~N` or `latest~A..B`; repeatable.
     #[arg(long, value_name = "RUN", help_heading = COMPARISON)]
     pub baseline: Vec<String>,
-    /// How many complete runs `--baseline latest` stands for [default: 4].
+    /// Number of complete runs that `--baseline latest` selects [default: 4].
     #[arg(long, value_name = "K", value_parser = at_least_one, requires = "baseline", help_heading = COMPARISON)]
     pub baseline_runs: Option<usize>,
     /// Ignore differences in pass rate, or mean score, that are smaller than this.
@@ -185,7 +185,7 @@ pub struct Keeping {
     /// Overwrite the results of another run in the --output file.
     #[arg(long, requires = "output", help_heading = RESULTS)]
     pub force: bool,
-    /// Leave the agent's messages out of the results; `grade` cannot check tool calls then.
+    /// Leave the agent's messages out of the results; `grade` then cannot check tool calls.
     #[arg(long, help_heading = RESULTS)]
     pub no_messages: bool,
     /// Messages are saved by default.
@@ -260,10 +260,10 @@ pub struct Compare {
     /// run, such as those of its shards, count as one.
     #[arg(value_name = "RUN", required_unless_present_any = ["selftest", "base_files"])]
     pub runs: Vec<String>,
-    /// An earlier run; repeatable. RUN is the later one then.
+    /// An earlier run; repeatable. RUN is then the candidate.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["base_files"])]
     pub baseline: Vec<String>,
-    /// How many runs `latest` stands for as a baseline [default: 4].
+    /// Number of runs that `latest` selects as a baseline [default: 4].
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub baseline_runs: Option<usize>,
     /// Files of the earlier runs, such as those of shards, instead of RUN.
@@ -288,11 +288,11 @@ pub struct Compare {
     /// Output format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
-    /// Test the gate on stored runs: how often it raises a false alarm, and the smallest drop that it
-    /// would catch. Several runs are compared with each other; one run is split into halves.
+    /// Test the gate on stored runs: its false-alarm rate, and the smallest drop that it would catch.
+    /// Several runs are compared with each other; one run is split into halves.
     #[arg(long, value_name = "RESULTS", num_args = 1.., conflicts_with_all = ["runs", "baseline", "base_files", "candidate_files", "arms", "gate"])]
     pub selftest: Vec<String>,
-    /// Seed for everything random [default: derived from the runs].
+    /// Random seed [default: derived from the runs].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -339,8 +339,8 @@ Example: evalrig compare latest~1..4 latest --gate
 Example: evalrig compare --base main-*.jsonl --candidate branch-*.jsonl
 
 Exit codes:
-  0  no test regressed, and the run is not called worse; with --gate: equivalent, better or not worse
-  1  a test regressed, or the run as a whole is worse; with --gate: worse
+  0  no test regressed, and the verdict is not `worse`; with --gate: equivalent, better or not worse
+  1  a test regressed, or the verdict is `worse`; with --gate: worse
   2  could not start: wrong usage, a missing file, or a file that is not a results file
   3  a test could not be measured, or a run lacks rows; with --gate also: inconclusive
   4  no test was measured in both runs";

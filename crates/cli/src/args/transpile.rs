@@ -27,7 +27,7 @@ pub struct Transpile {
     /// Write nothing and exit with 1 if anything would be lost.
     #[arg(long)]
     pub deny_loss: bool,
-    /// Write a list of what is lost to this file, as JSON.
+    /// Write the list of losses to this file, as JSON.
     #[arg(long, value_name = "FILE", conflicts_with = "check")]
     pub loss_report: Option<String>,
     /// Which files to write.

@@ -5,8 +5,8 @@ use clap::Args;
 pub const VIEW_HELP: &str = "\
 Example: evalrig view
 
-Ctrl-C ends it, with exit code 0. The address has a token, without which the server answers nothing. It
-writes nothing but `.evalrig/labels.jsonl`, and that only when an answer is labelled in a page.";
+Ctrl-C stops the server with exit code 0. Requests need the token in the printed address. The server
+writes only `.evalrig/labels.jsonl`, when you label an answer.";
 
 #[derive(Debug, Args)]
 pub struct View {

@@ -90,7 +90,7 @@ fn run_together(context: &Context, args: &Convert, path: &Utf8Path) -> Result<Ex
             foreign::run(context, args, path, &others, format)
         }
         _ => Err(CommandError::CouldNotStart(format!(
-            "`{}` is one file too many: only answers of the OpenAI Evals API are converted together",
+            "only exports of the OpenAI Evals API can be combined; convert `{}` separately",
             args.more[0]
         ))),
     }
@@ -368,7 +368,7 @@ fn no_output(args: &Convert) -> String {
     let words = ["evalrig", "convert"].into_iter().chain(files).chain(from).chain(map);
     let command: Vec<String> = words.map(quoted).collect();
     format!(
-        "nothing says where the suite goes; this command writes it, and `--stdout` prints it:\n  \
+        "no output file; print the suite with `--stdout`, or write it with this command:\n  \
          {} -o EVAL.yaml",
         command.join(" ")
     )

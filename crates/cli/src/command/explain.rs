@@ -36,8 +36,8 @@ fn unknown(name: &str) -> String {
     let named = topics().into_iter().chain(fields().map(Topic::Field));
     let known: Vec<&str> = named.map(|topic| topic.name()).collect();
     match did_you_mean(&name.to_lowercase(), known) {
-        Some(near) => format!("nothing is named `{name}`; did you mean `{near}`?"),
-        None => format!("nothing is named `{name}`; `evalrig explain` lists everything"),
+        Some(near) => format!("unknown name `{name}`; did you mean `{near}`?"),
+        None => format!("unknown name `{name}`; `evalrig explain` lists all names"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `init`: writes what is missing to run suites here: a suite, a targets file, a `.gitignore`, a
+//! `init`: writes the files needed to run suites here: a suite, a targets file, a `.gitignore`, a
 //! workflow. Nothing that exists is changed.
 
 mod agent;

@@ -147,7 +147,7 @@ mod tests {
             ("", "it is empty"),
             ("Sure!", "expected a JSON value at line 1, column 1"),
             ("{'a': 1}", "expected a key in double quotes at line 1, column 2"),
-            ("[1]\n[2]", "there is text behind the JSON value at line 2, column 1"),
+            ("[1]\n[2]", "unexpected text after the JSON value at line 2, column 1"),
             ("\"\\ud800\"", "half of a surrogate pair at line 1, column 2"),
             ("[\"\\x\"]", "unknown escape at line 1, column 3"),
             ("NaN", "expected a JSON value at line 1, column 1"),

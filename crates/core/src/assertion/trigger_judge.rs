@@ -109,7 +109,7 @@ static FIELDS: &[Field] = &[
     Field::new(
         "trigger_threshold",
         Shape::Number { min: 0.0, max: 1.0 },
-        "share of the trials from which on the skill counts as used; default 0.5",
+        "minimum share of trials that use the skill for it to count as used; default 0.5",
     ),
 ];
 

@@ -85,9 +85,9 @@ impl Level {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Blocking => "error; `run` and `transpile` refuse the file",
-            Self::BlocksRun => "error; the tests it touches cannot be run",
+            Self::BlocksRun => "error; affected tests cannot run",
             Self::BlocksTranspile => "error; the suite cannot be transpiled",
-            Self::Error => "error; the file does not conform, but work goes on",
+            Self::Error => "error; the file does not conform, but it still runs",
             Self::Warning => "warning",
             Self::Note => "note; shown with `--verbose`",
         }

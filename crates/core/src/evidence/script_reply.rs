@@ -87,7 +87,7 @@ mod tests {
             (b"log\n{\"score\": 1}", "stdout is not one JSON object: "),
             (
                 b"{\"score\": 1}\n{\"score\": 1}",
-                "stdout is not one JSON object: there is text behind the JSON value",
+                "stdout is not one JSON object: unexpected text after the JSON value",
             ),
             (b"[1]", "stdout is not one JSON object but a list"),
             (b"0.5", "stdout is not one JSON object but the number 0.5"),

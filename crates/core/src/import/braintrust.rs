@@ -11,7 +11,7 @@ const OWN_KEYS: &[&str] =
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "braintrust",
-    title: "a dataset of Braintrust",
+    title: "a Braintrust dataset",
     doc: "Datasets of Braintrust, as JSON, JSONL or CSV, and the events of its API.
 
 | Braintrust | EVAL.yaml |

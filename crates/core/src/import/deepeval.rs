@@ -164,7 +164,7 @@ fn turns(importer: &mut Importer<'_>, row: &Located) -> Option<Value> {
     let last = turns.items().iter().rposition(is_user)?;
     let kept = turns.items()[..=last].to_vec();
     if last + 1 < turns.items().len() {
-        importer.loss("turns", turns.span, "the answers behind the user's last turn are left out");
+        importer.loss("turns", turns.span, "the answers after the user's last turn are left out");
     }
     let list = Located { span: turns.span, data: LocatedData::List(kept) };
     Some(messages(importer, &list).into())

@@ -19,7 +19,7 @@ use dockerfile::{TaskImage, read_dockerfile};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "harbor",
-    title: "a task of Harbor",
+    title: "a Harbor task",
     doc: "Tasks of Harbor and Terminal-Bench: a `task.toml` or `task.yaml`, or a directory of tasks.
 
 | task | EVAL.yaml |

@@ -16,7 +16,7 @@ const LONGEST_LITERAL: usize = 60;
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "inspect",
-    title: "a dataset of Inspect",
+    title: "an Inspect dataset",
     doc: "Datasets of Inspect, as JSONL, JSON or CSV: samples with `input` and `target`.
 
 | Inspect | EVAL.yaml |

@@ -7,7 +7,7 @@ use super::row::RowReader;
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "langfuse",
-    title: "a dataset of Langfuse",
+    title: "a Langfuse dataset",
     doc: "Dataset items of Langfuse, as JSON, JSONL or CSV.
 
 | Langfuse | EVAL.yaml |

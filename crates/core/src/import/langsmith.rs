@@ -7,7 +7,7 @@ use super::row::RowReader;
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "langsmith",
-    title: "a dataset of LangSmith",
+    title: "a LangSmith dataset",
     doc: "Datasets of LangSmith, as JSON, JSONL or CSV: examples with `inputs` and `outputs`.
 
 | LangSmith | EVAL.yaml |

@@ -16,7 +16,7 @@ use super::suite_draft::SuiteDraft;
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "openai-evals",
-    title: "a file of OpenAI Evals",
+    title: "an OpenAI Evals file",
     doc: "OpenAI Evals: JSONL samples with `input` and `ideal`, YAML files of the registry, and JSON of the Evals
 API (an eval with its runs).
 

@@ -33,7 +33,7 @@ use threshold::{PlannedTest, finish_tests};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "promptfoo",
-    title: "a configuration of promptfoo",
+    title: "a promptfoo configuration",
     doc: "Configurations of promptfoo (`promptfooconfig.yaml`), with the prompts, tests, variables and scripts
 that they name.
 

@@ -12,7 +12,7 @@ use crate::model::{Map, Value};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "ragas",
-    title: "a dataset of Ragas",
+    title: "a Ragas dataset",
     doc: "Evaluation datasets and test sets of Ragas, as JSON, JSONL or CSV.
 
 | Ragas | EVAL.yaml |

@@ -20,7 +20,7 @@ use workspace_checks::{file_check, run_command};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "vally",
-    title: "an eval spec of Vally",
+    title: "a Vally eval spec",
     doc: "Eval specs of Vally: a YAML file with `stimuli`.
 
 | Vally | EVAL.yaml |
@@ -53,7 +53,7 @@ fn read(importer: &mut Importer<'_>, file: &ForeignFile) -> Option<SuiteDraft> {
     let Some(stimuli) = root.get("stimuli").filter(|list| list.is_list()) else {
         return importer.refuse(
             root.span.at_start(),
-            "an eval spec of Vally has a list `stimuli`",
+            "a Vally eval spec has a list `stimuli`",
             "name the file that has one",
         );
     };

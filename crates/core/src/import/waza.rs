@@ -23,7 +23,7 @@ use workspace_checks::{file_checks, program_check};
 
 pub(super) static FORMAT: ImportFormat = ImportFormat {
     name: "waza",
-    title: "an eval of waza",
+    title: "a waza eval",
     doc: "Evals of waza: an `eval.yaml` with `tasks`, and the task files that it names.
 
 | waza | EVAL.yaml |

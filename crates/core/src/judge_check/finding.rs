@@ -32,9 +32,9 @@ pub struct JudgeFinding {
     /// Whether some labels are about the whole answer, although the judge decides a part of it.
     pub has_whole_labels: bool,
     pub agreement: LabelShare,
-    /// How often the judge passes what people call right.
+    /// How often the judge passes answers labelled right.
     pub sensitivity: LabelShare,
-    /// How often it fails what people call wrong.
+    /// How often it fails answers labelled wrong.
     pub specificity: LabelShare,
     pub repeats: RepeatFinding,
     pub length: Option<LengthEffect>,

@@ -30,7 +30,7 @@ pub struct Trigger {
     pub should_trigger: bool,
     /// Trials, unless the run says how many.
     pub runs_per_query: Option<u64>,
-    /// Share of the trials from which on the skill counts as used.
+    /// Minimum share of trials that use the skill for it to count as used.
     pub threshold: Option<Number>,
 }
 

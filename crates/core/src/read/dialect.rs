@@ -122,7 +122,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of agentv 5",
+        tool: "an agentv 5 file",
         help: DialectHelp::Say("rewrite `vars.input` as `input`"),
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
@@ -134,7 +134,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of promptfoo",
+        tool: "a promptfoo file",
         help: DialectHelp::Convert("promptfoo"),
         detect: |root| {
             if root.some_test_has(&["input", "input_messages"]) {
@@ -145,7 +145,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of inspect (Hugging Face)",
+        tool: "an inspect file (Hugging Face)",
         help: NO_CONVERSION,
         detect: |root| {
             root.item_key("tasks", &["field_spec", "solvers", "scorers"])
@@ -153,12 +153,12 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of skillgrade",
+        tool: "a skillgrade file",
         help: NO_CONVERSION,
         detect: |root| root.item_key("tasks", &["instruction"]).map(|key| vec!["tasks", key]),
     },
     ForeignDialect {
-        tool: "a file of waza",
+        tool: "a waza file",
         help: DialectHelp::Convert("waza"),
         detect: |root| {
             root.list("tasks")?;
@@ -167,7 +167,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of Vally",
+        tool: "a Vally file",
         help: DialectHelp::Convert("vally"),
         detect: |root| {
             let fits = root.list("stimuli").is_some() && !root.has("tests");
@@ -175,7 +175,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of skill-validator",
+        tool: "a skill-validator file",
         help: NO_CONVERSION,
         detect: |root| {
             let fits = root.list("scenarios").is_some() && !root.has("tests");
@@ -215,7 +215,7 @@ static DIALECTS: &[ForeignDialect] = &[
         },
     },
     ForeignDialect {
-        tool: "a file of agentv before 0.19",
+        tool: "an agentv file (before 0.19)",
         help: DialectHelp::Say("rename `testcases` to `tests` by hand and check each field"),
         detect: |root| root.has("testcases").then(|| vec!["testcases"]),
     },

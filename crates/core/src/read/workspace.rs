@@ -65,7 +65,7 @@ pub static WORKSPACE_FIELDS: &[Field] = &[
     Field::new(
         "mode",
         Shape::Choice(MODES),
-        "`temp` or `pooled`: a fresh directory for every case, which is always so",
+        "`temp` and `pooled` are accepted: every attempt of a case gets a fresh directory",
     ),
     Field::new("path", Shape::Text, "directory of `mode: static`, which is not supported"),
 ];

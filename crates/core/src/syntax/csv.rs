@@ -190,7 +190,7 @@ impl Csv<'_> {
         self.skip_plain();
         let rest = &self.tree.text[behind..self.at];
         if !rest.trim().is_empty() {
-            let message = "expected a delimiter or the end of the line behind the closing quote";
+            let message = "expected a delimiter or the end of the line after the closing quote";
             return Err(self.fault(behind as u32, self.at as u32, message));
         }
         if !has_doubled {
@@ -239,7 +239,7 @@ impl Csv<'_> {
             );
             return Err(Box::new(
                 Diagnostic::new(&CSV_SYNTAX, span, message)
-                    .help("put quotes round a cell that contains the delimiter"),
+                    .help("put quotes around a cell that contains the delimiter"),
             ));
         }
         let shape = NodeShape::Mapping { flow: true };
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(read("q,a\n1,2,3\n"), fault("3", "this row has 3 cells, but the header has 2"));
         assert_eq!(read("q,a\n\"x,y\n"), fault("\"", "this quote is never closed"));
         assert_eq!(read("q,q\n"), fault("q", "the column `q` occurs twice"));
-        let message = "expected a delimiter or the end of the line behind the closing quote";
+        let message = "expected a delimiter or the end of the line after the closing quote";
         assert_eq!(read("q\n\"a\"b\n"), fault("b", message));
         assert!(read("").is_err());
     }

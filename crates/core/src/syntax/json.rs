@@ -212,7 +212,7 @@ impl Json<'_> {
                 return match (self.peek(), self.behind) {
                     (None, _) | (_, Behind::Anything) => Ok(true),
                     (Some(_), Behind::Nothing) => {
-                        Err(self.syntax("there is text behind the JSON value"))
+                        Err(self.syntax("unexpected text after the JSON value"))
                     }
                 };
             };
@@ -291,7 +291,7 @@ impl Json<'_> {
         self.scratch.pending.push(key);
         self.skip_blanks();
         if self.peek() != Some(b':') {
-            return Err(self.syntax("expected `:` behind the key"));
+            return Err(self.syntax("expected `:` after the key"));
         }
         self.at += 1;
         self.skip_blanks();
@@ -619,9 +619,9 @@ mod tests {
             ("[1 2]", 3, "expected `,` or `]`"),
             ("01", 1, "a JSON number has no leading zeros"),
             ("\"ab", 0, "this quote is never closed"),
-            ("1 x", 2, "there is text behind the JSON value"),
+            ("1 x", 2, "unexpected text after the JSON value"),
             ("\"\\ud800\"", 1, "half of a surrogate pair"),
-            ("{\"a\"", 4, "expected `:` behind the key"),
+            ("{\"a\"", 4, "expected `:` after the key"),
             ("NaN", 0, "expected a JSON value"),
             ("", 0, "the text ends where a value is expected"),
         ] {

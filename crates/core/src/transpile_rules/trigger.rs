@@ -55,8 +55,10 @@ pub(crate) fn triggers_of<'a>(
     }
     let mut found = Vec::with_capacity(own.len());
     merge(own, &mut found, &mut |first, second| {
-        let message =
-            format!("test `{}` wants `{}` both used and left alone", test.id, second.skill);
+        let message = format!(
+            "test `{}` requires skill `{}` both to be used and not to be used",
+            test.id, second.skill
+        );
         report(conflict(first, second, message));
     });
     // Root triggers only apply to skills that the test itself does not mention.
@@ -64,7 +66,8 @@ pub(crate) fn triggers_of<'a>(
     let mut above = Vec::with_capacity(inherited.len());
     merge(inherited, &mut above, &mut |first, second| {
         // No test is named, so that a fault which all tests share is one fault.
-        let message = format!("`{}` is to be both used and left alone", second.skill);
+        let message =
+            format!("skill `{}` is required both to be used and not to be used", second.skill);
         report(conflict(first, second, message));
     });
     found.append(&mut above);

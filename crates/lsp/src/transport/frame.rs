@@ -8,7 +8,7 @@ use lsp_server::{Message, RequestId};
 /// A longer body is skipped.
 pub const MESSAGE_LIMIT: u64 = 256 * 1024 * 1024;
 
-/// A longer line of the headers is cut; what is cut is a header that nobody knows.
+/// A longer header line is cut; no known header is that long.
 const HEADER_LIMIT: u64 = 8 * 1024;
 
 /// What was read.

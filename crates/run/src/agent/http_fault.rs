@@ -66,7 +66,7 @@ pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, body: &str) -> At
     }
     let is_spent = said.is_spent(status, headers);
     if is_spent {
-        message.push_str("; not tried again, since the account has nothing left to spend");
+        message.push_str("; not retried: the account has no credit or quota left");
     }
     let retry = if is_spent || !is_passing(status) {
         Retry::Never
@@ -290,7 +290,7 @@ mod tests {
         for body in [openai, anthropic, spend] {
             let fault = refusal(429, &[], body);
             assert_eq!(fault.retry, Retry::Never, "{body}");
-            assert!(fault.fault.message.contains("nothing left to spend"));
+            assert!(fault.fault.message.contains("no credit or quota left"));
         }
         // The code decides, whatever else the reply says.
         let fault = refusal(429, &[("retry-after", "1")], openai);

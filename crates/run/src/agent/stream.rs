@@ -12,7 +12,7 @@ use super::request::{AttemptFault, StopRule};
 pub(crate) enum SinkStop {
     /// More than this many bytes.
     TooMuch(usize),
-    /// Everything that is to be known is known.
+    /// Every check is decided.
     Enough,
 }
 

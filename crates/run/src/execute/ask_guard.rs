@@ -73,7 +73,7 @@ impl<'a> AskGuard<'a> {
 
     fn refuse(&self) -> Fault {
         self.has_refused.store(true, Ordering::SeqCst);
-        let message = "the case is not this worker's any more";
+        let message = "the case no longer belongs to this worker";
         Fault::new(Stage::Queue, FaultKind::LostWorker, message)
     }
 

@@ -336,7 +336,7 @@ impl ConnectedTarget {
     }
 
     /// Adds the provider, and the model from the target's settings if the agent does not report it. A
-    /// price that the user gives wins over the cost that the agent reports.
+    /// price that the user gives overrides the cost that the agent reports.
     fn complete_transcript(&self, mut transcript: Transcript) -> Transcript {
         let agent = &mut transcript.session.agent;
         *agent = agent.take().or_else(|| self.provider.map(str::to_owned));

@@ -191,7 +191,7 @@ impl RunShared {
     }
 }
 
-/// Why a run ends that nothing here was to stop.
+/// Why a run ended early.
 #[derive(Debug)]
 enum BreakOff {
     Unwritten(String),

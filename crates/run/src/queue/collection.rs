@@ -264,7 +264,7 @@ impl<'a> Collection<'a> {
                 self.stopped_elsewhere = Some(match state {
                     ControlState::Cancelled => format!("run {run} was cancelled"),
                     _ => format!(
-                        "run {run} was stopped by another process; `evalrig run --resume` goes on with it"
+                        "run {run} was stopped by another process; continue it with `evalrig run --resume`"
                     ),
                 });
             }
@@ -314,7 +314,7 @@ impl<'a> Collection<'a> {
     /// Cases whose messages are gone without a row: no worker knew them.
     async fn give_up_lost(&mut self) {
         for at in self.open.take_due() {
-            let message = "the case is not on the server any more, and has no row".to_owned();
+            let message = "the case is no longer on the server and has no row".to_owned();
             self.intake.give_up(at, FaultKind::LostWorker, message).await;
         }
     }

@@ -104,8 +104,8 @@ impl Coordinator {
         if state != ControlState::Cancelled && queue.entry.in_rounds {
             let run = queue.name.as_str();
             return Err(QueueError::new(format!(
-                "run {run} goes in rounds, which only its coordinator decides; go on with `evalrig run --resume`, \
-                 or `evalrig queue cancel {run}` and attach to write the rows that it has"
+                "run {run} runs in rounds, which only its coordinator decides; continue it with `evalrig run --resume`, \
+                 or cancel it with `evalrig queue cancel {run}` and attach again to write its rows"
             )));
         }
         Ok(Self {
@@ -266,7 +266,7 @@ impl Coordinator {
         let row = row.map_err(Unread::Forged)?;
         match open.find(&row.key()) {
             Some(at) if row.test_hash != intake.test_hash(at) => {
-                Err(Unread::Forged(format!("test `{}` has another hash", row.eval_id)))
+                Err(Unread::Forged(format!("hash mismatch for test `{}`", row.eval_id)))
             }
             // A case that has a row: nothing is written.
             _ => Ok(row),

@@ -254,8 +254,8 @@ fn check_server(info: &ServerInfo, is_exposed: bool) -> Result<(), QueueError> {
     }
     if is_exposed && !info.auth_required {
         return Err(QueueError::new(
-            "the server takes messages without a login, and who sends messages runs programs on \
-             workers; --insecure accepts that",
+            "the server accepts clients without a login, and any client could run programs on \
+             workers; `--insecure` accepts such a server",
         ));
     }
     if !info.jetstream {

@@ -111,7 +111,7 @@ impl BundleManifest {
     /// Fails unless it has this hash and every path stays inside the bundle.
     pub(super) fn read(bytes: &[u8], hash: &str, run: &str) -> Result<Self, QueueError> {
         if sha256(bytes) != hash {
-            return Err(QueueError::new("the description of the run has another hash"));
+            return Err(QueueError::new("the description of the run does not match its hash"));
         }
         let manifest: Self = serde_json::from_slice(bytes)
             .map_err(|error| QueueError::of("read the description of the run", error))?;

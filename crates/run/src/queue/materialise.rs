@@ -109,7 +109,7 @@ async fn write_file(
         let bytes = store.read(&file.sha256, file.size).await;
         let bytes = bytes.map_err(|error| QueueError::of(&what(), error))?;
         if sha256(&bytes) != file.sha256 {
-            return Err(QueueError::of(&what(), "it has another hash"));
+            return Err(QueueError::of(&what(), "hash mismatch"));
         }
         write_over(place, &bytes)
             .map_err(|error| QueueError::of(&format!("write `{path}`"), error))?;

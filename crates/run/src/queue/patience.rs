@@ -8,7 +8,7 @@ use super::link::QueueLink;
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// For everything that a command does before it goes on by itself.
+/// Retries transient server errors while a command starts.
 pub(crate) struct ServerPatience<'a> {
     until: Instant,
     has_said: bool,

@@ -123,7 +123,7 @@ pub(super) async fn received(
     if sha256(&bytes) == hash {
         Ok(bytes)
     } else {
-        Err(Unread::Forged("its object has another hash".to_owned()))
+        Err(Unread::Forged("its object does not match its hash".to_owned()))
     }
 }
 

@@ -14,7 +14,7 @@ use super::message::WorkerSign;
 use super::names::WORKER_KEYS;
 use super::run_queue::RunQueue;
 
-/// A worker that says nothing for longer is not there. They give a sign every five seconds.
+/// Without a heartbeat for this long, a worker counts as gone. Workers send one every five seconds.
 pub(super) const SILENT: Duration = Duration::from_secs(20);
 
 /// Between two attempts to watch the bucket.

@@ -466,7 +466,7 @@ async fn open_run(
 fn say_served(run: &WorkerRun, say: &Say) {
     let name = run.queue.name.as_str();
     for reason in &run.left_out {
-        (say)(format!("run {name}: {reason}; its cases are left to others"));
+        (say)(format!("run {name}: {reason}; this worker skips its cases"));
     }
     if run.consumers.is_empty() {
         (say)(format!("run {name} has no cases that can run here"));

@@ -288,13 +288,13 @@ impl WorkerRun {
             }
             ChainEnd::Left => self.give_back(message, None).await,
             ChainEnd::GivenBack(reason) => {
-                (self.warn.0)(format!("a case is left to others: {reason}"));
+                (self.warn.0)(format!("leaving a case to other workers: {reason}"));
                 self.give_back(message, Some(self.queue.lease())).await
             }
             ChainEnd::DiskFull(reason) => {
                 if counts.disk.note(Instant::now()) {
                     (self.warn.0)(format!(
-                        "the disk is full, so cases are left to others until there is space: {reason}"
+                        "disk full; leaving cases to other workers until there is space: {reason}"
                     ));
                 }
                 self.give_back(message, Some(self.queue.lease())).await
@@ -384,7 +384,7 @@ impl WorkerRun {
             let test = tests.get(&case.test).copied().filter(|_| case.suite == suite.suite.name);
             let test = test.ok_or_else(|| "it has an unknown test".to_owned())?;
             if suite.hash(test) != case.hash {
-                return Err(format!("test `{}` has another hash", case.test));
+                return Err(format!("hash mismatch for test `{}`", case.test));
             }
             if !suite.connected.contains_key(&case.target) {
                 return Err("it has an unknown target".to_owned());

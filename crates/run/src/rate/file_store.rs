@@ -16,7 +16,7 @@ use crate::disk::{
 use super::bucket::BucketState;
 use super::{BucketStore, BucketStores};
 
-/// A process that holds the file longer is probably suspended.
+/// Give up after this long; the process that holds the file is probably suspended.
 const LOCK_WAIT: LockWait =
     LockWait { patience: Duration::from_secs(60), pause: Duration::from_millis(1) };
 

@@ -51,7 +51,7 @@ pub use self::page_mode::{PageLabels, PageMode};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "html",
-    doc: "one page to open in a browser: summary, plots, every case with its conversation",
+    doc: "a page for the browser: summary, plots, every case with its conversation",
     shows_gate: false,
     shows_history: true,
     make: |setting| {

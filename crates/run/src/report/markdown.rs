@@ -20,7 +20,7 @@ use crate::text::{self, Excerpt, numbers, paint::outcome_phrase};
 
 pub static REPORT: ReportKind = ReportKind {
     name: "markdown",
-    doc: "a comment for a pull request",
+    doc: "a comment on a pull request",
     shows_gate: true,
     shows_history: false,
     make: |setting| Box::new(Markdown::new(setting)),

@@ -154,7 +154,7 @@ impl Terminal {
         if matches!(end.stopped, Some(Stopped::Signal | Stopped::Failures))
             && let Some(command) = &end.resume_command
         {
-            next.push((total_lines::path_text(command), "go on where it stopped"));
+            next.push((total_lines::path_text(command), "continue where it stopped"));
         }
         if let Some(command) = &end.compare_command {
             next.push((total_lines::path_text(command), "see all that changed"));

@@ -1,5 +1,5 @@
-//! A file that grows by whole lines. What could not be written whole is taken back, so that the
-//! file always ends with a line that was promised.
+//! A file that grows by whole lines. A line that could not be written completely is removed, so that
+//! the file always ends with a complete line.
 
 use std::fs::TryLockError;
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
 //! Labels in a CSV file, such as a spreadsheet writes. Unlike the lines of `.evalrig/labels.jsonl`, which
-//! many hands append to, a table with a fault is refused: its author can mend it.
+//! many hands append to, a table with a fault is refused: its author can fix it.
 
 use evalrig_core::diagnostic::Diagnostics;
 use evalrig_core::source::{Sources, Span};

@@ -16,8 +16,8 @@ use crate::json::{from_json, to_json};
 use super::file_changes::WorkspaceChanges;
 use super::row_skills::{read_skills, skills_value};
 
-/// Leaves room for the messages, rows and lines around it: readers give up at 128 levels, and the
-/// door of the record earlier.
+/// Leaves room for the messages, rows and lines around it: readers give up at 128 levels, and
+/// redaction earlier.
 const DEEPEST: usize = 32;
 
 pub fn transcript_value(transcript: &Transcript) -> Value {

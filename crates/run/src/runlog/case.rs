@@ -159,7 +159,7 @@ fn with_text(message: &Message, text: String) -> Value {
 }
 
 impl NewRun {
-    /// Makes the run fit to be kept: no secret passes this door (spec 9.5).
+    /// Redacts the run before it is stored (spec 9.5).
     pub fn redact(&mut self, secrets: &Secrets) {
         if !secrets.is_empty() {
             redact(self, secrets);

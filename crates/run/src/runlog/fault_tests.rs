@@ -1,5 +1,5 @@
 //! The store under faults and power cuts: what was recorded stays, no number is given out twice, and
-//! `verify` mends the rest.
+//! `verify` repairs the rest.
 
 use std::fs;
 

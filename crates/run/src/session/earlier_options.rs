@@ -107,7 +107,7 @@ pub(super) fn repeat_options(spec: &mut RunSpec, results: &Utf8Path, header: &Ru
     take_free_options(spec, settings);
 }
 
-/// Takes the options of the run that goes on. Fails if others are given: they would select or grade
+/// Takes the options of the resumed run. Fails if others are given: they would select or grade
 /// other cases, so that an incomplete run could look complete.
 pub(super) fn resume_options(
     spec: &mut RunSpec,
@@ -178,7 +178,7 @@ fn stored_targets_file(
     roots(spec, results).iter().find_map(|root| path_inside(root, kept))
 }
 
-/// Compares the options that are given with those of the run that goes on.
+/// Compares the options that are given with those of the resumed run.
 #[derive(Debug, Default)]
 pub(super) struct TakenOptions {
     /// A sentence for each option that differs.

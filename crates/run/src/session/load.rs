@@ -183,7 +183,7 @@ impl LoadedSuite {
         redact_names(&mut self.job.suite, secrets);
     }
 
-    /// Whether the targets file has a secret written out.
+    /// Whether the targets file contains a literal secret.
     #[cfg(feature = "queue")]
     pub(super) fn has_literal_secret(&self) -> bool {
         self.targets.as_ref().is_some_and(|targets| !targets.secrets().is_empty())

@@ -147,7 +147,7 @@ pub struct RunSession {
     spec: RunSpec,
     suites: Vec<SuiteJob>,
     secrets: Arc<Secrets>,
-    /// What the run left that goes on.
+    /// Interrupted results to continue.
     interrupted: Vec<Arc<Interrupted>>,
     /// What the results lack that the run starts from.
     gaps: Gaps,

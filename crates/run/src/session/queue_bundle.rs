@@ -33,7 +33,7 @@ pub(super) struct BundledFiles {
 pub(super) fn refuse_secrets(spec: &RunSpec, suites: &[LoadedSuite]) -> Result<(), QueueError> {
     if let Some(suite) = suites.iter().find(|suite| suite.has_literal_secret()) {
         return Err(QueueError::new(format!(
-            "--queue: the targets file of suite `{}` has a secret written out; use `${{{{ NAME }}}}`, \
+            "--queue: the targets file of suite `{}` contains a literal secret; use `${{{{ NAME }}}}`, \
              which workers take from their own environment",
             suite.name()
         )));
@@ -41,7 +41,7 @@ pub(super) fn refuse_secrets(spec: &RunSpec, suites: &[LoadedSuite]) -> Result<(
     match spec.loading.environment.used().into_iter().find(|name| is_secret_name(name)) {
         Some(name) => Err(QueueError::new(format!(
             "--queue: a suite uses the variable `{name}`, whose name says that it is secret; \
-             secrets belong into the targets file"
+             move it to the targets file"
         ))),
         None => Ok(()),
     }

@@ -116,7 +116,7 @@ pub(super) fn prepare_queued_run(
             return Ok(ReadyRun { runtime, next: NextStep::GoOn(Box::new(coordinator)) });
         }
         notify(Notice::Message(format!(
-            "run {} is not on the server any more; what is left of it is queued again",
+            "run {} is no longer on the server; queueing its remaining cases again",
             name.as_str()
         )));
     }
@@ -243,7 +243,7 @@ impl QueuedRun {
             ExecutionEnd::Cancelled if self.coordinator.is_follower() => {
                 let option = self.coordinator.option();
                 notify(Notice::Message(format!(
-                    "run {run} goes on; follow it with `evalrig run --attach {run} {option}`, or stop it with \
+                    "run {run} continues; follow it with `evalrig run --attach {run} {option}`, or stop it with \
                      `evalrig queue cancel {run} {option}`"
                 )));
             }

@@ -189,7 +189,7 @@ pub(super) fn read_interrupted(
     Ok(found)
 }
 
-/// Takes suites and options from the run that goes on. Returns the cases it is restricted to, if it
+/// Takes suites and options from the resumed run. Returns the cases it is restricted to, if it
 /// repeats failures of another run.
 pub(super) fn resume_spec(
     spec: &mut RunSpec,

@@ -58,7 +58,7 @@ pub(super) fn take_rounds(spec: &mut RunSpec) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// Takes the rounds of the run that goes on. Fails if others are given: a plan that changes after
+/// Takes the rounds of the resumed run. Fails if others are given: a plan that changes after
 /// results are known raises more false alarms.
 pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, taken: &mut TakenOptions) {
     let Some(stored) = &header.rounds else {
@@ -108,7 +108,7 @@ pub(super) fn resume_rounds(spec: &mut RunSpec, header: &RunHeader, taken: &mut 
 }
 
 impl RoundSetup {
-    /// `None` without `--rounds`. `stored` is the plan of the run that goes on.
+    /// `None` without `--rounds`. `stored` is the plan of the resumed run.
     pub(super) fn of(
         spec: &RunSpec,
         suites: &[&SuiteJob],

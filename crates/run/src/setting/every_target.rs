@@ -87,7 +87,7 @@ pub static COMMON: &[Field] = &[
     Field::new(
         "price",
         Shape::Fields(PRICE),
-        "price in USD per million tokens; wins over a cost that the provider reports",
+        "price in USD per million tokens; overrides the cost that the provider reports",
     ),
     Field::new(
         "rate",

@@ -150,8 +150,8 @@ fn unrecognised(args: &Convert, proposal: Option<MapProposal>) -> CommandError {
     let file = &args.file;
     let Some(proposal) = proposal else {
         return CommandError::CouldNotStart(format!(
-            "`{file}` is of no format that evalrig knows; `evalrig convert --help` lists them, and \
-             `evalrig show {file}` prints a suite in canonical form"
+            "`{file}` has an unknown format; choose one of `evalrig convert --help` with `--from`, or \
+             use `evalrig show {file}` to print a suite in canonical form"
         ));
     };
     if proposal.keys.iter().any(|key| key == "criteria")

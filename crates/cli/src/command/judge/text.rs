@@ -58,15 +58,15 @@ fn is_telling(judge: &JudgeFinding) -> bool {
 
 fn push_labels(found: &JudgeCheckFinding, out: &mut String) {
     let LabelCounts { used, disputed, stale, elsewhere } = &found.labels;
-    let mut parts = vec![format!("{used} of these answers")];
+    let mut parts = vec![format!("{used} for these answers")];
     let mut add = |count: usize, what: &str| {
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }
     };
-    add(*disputed, "on which people disagree");
+    add(*disputed, "disputed");
     add(stale.len(), "stale");
-    add(*elsewhere, "of other tests");
+    add(*elsewhere, "for other tests");
     fact("labels", &format!("{}: {}", found.labels_file, parts.join(", ")), out);
     let names: Vec<String> = stale
         .iter()
@@ -76,7 +76,7 @@ fn push_labels(found: &JudgeCheckFinding, out: &mut String) {
     if !names.is_empty() {
         let more = stale.len() - names.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        fact("stale", &format!("{}{more}; the answers are others by now", names.join(", ")), out);
+        fact("stale", &format!("{}{more}; the answers have changed since", names.join(", ")), out);
     }
 }
 
@@ -91,9 +91,9 @@ fn push_judge(judge: &JudgeFinding, out: &mut String) {
     if judge.has_enough_labels() {
         let whole = if judge.has_whole_labels { "; labels are about the whole answer" } else { "" };
         detail_line("agreement", &format!("{}{whole}", share(&judge.agreement)), out);
-        let pass = format!("{} passes what people call right", share(&judge.sensitivity));
+        let pass = format!("passes answers labelled right: {}", share(&judge.sensitivity));
         detail_line("sensitivity", &pass, out);
-        let fail = format!("{} fails what people call wrong", share(&judge.specificity));
+        let fail = format!("fails answers labelled wrong: {}", share(&judge.specificity));
         detail_line("specificity", &fail, out);
     } else {
         detail_line("agreement", &too_few(judge.labels), out);
@@ -106,8 +106,8 @@ fn push_judge(judge: &JudgeFinding, out: &mut String) {
 fn too_few(labels: usize) -> String {
     let missing = FEWEST_LABELS - labels;
     format!(
-        "cannot be said: {labels} of the {FEWEST_LABELS} labelled answers that it takes; label {missing} \
-         more with `evalrig view`"
+        "not enough data: {labels} of {FEWEST_LABELS} labelled answers; label {missing} more with \
+         `evalrig view`"
     )
 }
 
@@ -119,14 +119,14 @@ fn share(share: &LabelShare) -> String {
             share.of,
             numbers::interval_text(share.hits, share.of, interval)
         ),
-        None => "cannot be said: no such label".to_owned(),
+        None => "not enough data, no such label".to_owned(),
     }
 }
 
 fn repeats(judge: &JudgeFinding) -> String {
     let repeats = &judge.repeats;
     let Some((rate, interval)) = repeats.flip_rate else {
-        return "cannot be said: no answer was read twice; use `votes`, or `--readings 3`"
+        return "not enough data: no answer has two readings; use `votes`, or `--readings 3`"
             .to_owned();
     };
     format!(
@@ -141,7 +141,7 @@ fn repeats(judge: &JudgeFinding) -> String {
 /// Items always have the same places, so only votes have an order that can be looked at.
 fn order(judge: &JudgeFinding) -> String {
     let votes = match judge.repeats.order {
-        None => "of votes: cannot be said, no votes differ".to_owned(),
+        None => "of votes: not enough data, no votes differ".to_owned(),
         Some(order) => {
             let chance = if order.p < CHANCE { "more than chance" } else { "no more than chance" };
             let more = if order.difference < 0.0 { "less" } else { "more" };
@@ -153,7 +153,7 @@ fn order(judge: &JudgeFinding) -> String {
         }
     };
     match judge.judge.item {
-        Some(_) => format!("{votes}; of items: cannot be said, each rubric has one order"),
+        Some(_) => format!("{votes}; of items: unknown, their order never varies"),
         None => votes,
     }
 }
@@ -161,9 +161,9 @@ fn order(judge: &JudgeFinding) -> String {
 fn length(judge: &JudgeFinding) -> String {
     let Some(effect) = judge.length.filter(|_| judge.has_enough_labels()) else {
         return if judge.has_enough_labels() {
-            "cannot be said: answers with the same label have the same verdict".to_owned()
+            "not enough data: answers with the same label have the same verdict".to_owned()
         } else {
-            "cannot be said: too few labels".to_owned()
+            "not enough data: too few labels".to_owned()
         };
     };
     let chance = if effect.p < CHANCE { "more than chance" } else { "no more than chance" };
@@ -190,9 +190,9 @@ fn push_rate(rate: &RunRate, runs: &[String], out: &mut String) {
             corrected.labels
         ),
         None if rate.labels < FEWEST_LABELS => {
-            format!("{run}cannot be said: {} of {FEWEST_LABELS} labelled cases", rate.labels)
+            format!("{run}not enough data: {} of {FEWEST_LABELS} labelled cases", rate.labels)
         }
-        None => format!("{run}cannot be said: labels of one test only"),
+        None => format!("{run}not enough data: only one test has labels"),
     };
     fact("corrected", &corrected, out);
 }

@@ -52,7 +52,7 @@ const LIMIT: ToolParameter = parameter(
     "Show this many tests that did not pass. Default: 10.",
 );
 
-/// For an agent that mends a suite, this is the end of its work and not a mistake.
+/// For an agent that fixes a suite, this is the end of its work and not a mistake.
 const NOTHING_FAILED: &str = "nothing was run: none of these tests failed in the last run; call `run` \
                               without `failed` to run them all";
 

@@ -53,7 +53,7 @@ impl ReportPage<'_> {
             Weakness::NeverFailed if check.applicable == 1 => "accepts the only mutant".to_owned(),
             Weakness::NeverFailed => format!("accepts all {count}"),
             Weakness::FormOnly => {
-                format!("fails what is missing, but nothing wrong: {} of {count}", check.failed)
+                format!("catches missing content, not wrong content: {} of {count}", check.failed)
             }
         };
         let type_name = text::line(&check.type_name, 60);
@@ -287,9 +287,9 @@ impl ReportPage<'_> {
                 }
                 Untried::Asks => "it asks a judge or runs a program; add `--judges N`".to_owned(),
                 Untried::NothingToDamage if check.is_negated => {
-                    "no mutant has what it forbids".to_owned()
+                    "no mutant contains what it forbids".to_owned()
                 }
-                Untried::NothingToDamage => "no mutant changes what it looks at".to_owned(),
+                Untried::NothingToDamage => "no mutant changes what it checks".to_owned(),
                 Untried::NotPassed => "it does not pass on the stored answer".to_owned(),
                 Untried::NotMeasured(why) => text::line(why, 100),
             };

@@ -178,7 +178,7 @@ fn queue_spec(context: &Context, args: &Queueing) -> Option<QueueSpec> {
 enum RunLogMode {
     On,
     Off,
-    /// A machine that is thrown away, and nobody asked for a record.
+    /// CI, and recording was not requested.
     OffInCi,
 }
 

@@ -1,4 +1,4 @@
-//! `stats`: where the noise of stored runs comes from, and what more measurements would buy.
+//! `stats`: what causes variance in stored runs, and the effect of more measurements.
 
 mod json;
 mod text;

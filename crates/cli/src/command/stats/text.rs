@@ -84,18 +84,18 @@ impl NoisePage<'_> {
             (trial - judge).max(0.0)
         });
         let parts = [
-            ("tests", noise.test, "how much tests differ from each other", "more than one test"),
-            ("runs", noise.run, "how much runs of one test differ", "several runs with trials"),
-            ("trials", own, "how much trials in one run differ", "two trials in one run"),
+            ("tests", noise.test, "variation between tests", "more than one test"),
+            ("runs", noise.run, "variation between runs of a test", "several runs with trials"),
+            ("trials", own, "variation between trials of a run", "two trials in one run"),
             (
                 "judges",
                 self.found.judge,
-                "how much readings of one answer differ; one reading",
+                "variation between readings of an answer; one reading",
                 "votes, or answers that were graded again",
             ),
         ];
         let total: f64 = parts.iter().filter_map(|(_, value, ..)| *value).sum();
-        let _ = writeln!(out, "{}", self.paint.tone(Tone::Strong, "where the noise is"));
+        let _ = writeln!(out, "{}", self.paint.tone(Tone::Strong, "sources of variance"));
         for (name, value, meaning, needs) in parts {
             let label = self.paint.tone(Tone::Faint, &format!("  {name:10}"));
             let said = match value {
@@ -142,7 +142,7 @@ impl NoisePage<'_> {
             );
         }
         if same > 0 {
-            let keep = "keep them: a test that always passes is the one that shows a break";
+            let keep = "keep tests that always pass; they catch regressions";
             self.fact("", keep, out);
         }
     }

@@ -119,7 +119,8 @@ impl AcpClient {
         }
         let Ok(Value::Map(message)) = json::parse(&line) else {
             let shown = cut(line.trim(), 200);
-            return self.fail(format!("the agent printed what is not a message: {shown}"));
+            return self
+                .fail(format!("the agent printed a line that is not a protocol message: {shown}"));
         };
         let method = message.get("method").and_then(Value::as_str);
         match (method, message.get("id").filter(|id| **id != Value::Null)) {
@@ -214,9 +215,7 @@ impl AcpClient {
                 self.stage = AcpStage::Model;
                 self.ask(method, params);
             }
-            None => {
-                self.fail(format!("the agent offers no choice of models, so not `{model}` either"))
-            }
+            None => self.fail(format!("the agent cannot select a model; remove `model: {model}`")),
         }
     }
 
@@ -513,7 +512,7 @@ mod tests {
         assert_eq!(message(refused), "the agent does not use the model `huge`: unknown");
         let (fixed, asked) = open("small", r#"{"id":2,"result":{"sessionId":"s"}}"#);
         assert!(asked.is_empty());
-        assert_eq!(message(fixed), "the agent offers no choice of models, so not `small` either");
+        assert_eq!(message(fixed), "the agent cannot select a model; remove `model: small`");
     }
 
     #[test]
@@ -567,7 +566,7 @@ mod tests {
                 r#"{"id":1,"error":{"code":-32000,"message":"log in first"}}"#,
                 "the agent ended with an error: log in first",
             ),
-            ("Welcome!", "the agent printed what is not a message: Welcome!"),
+            ("Welcome!", "the agent printed a line that is not a protocol message: Welcome!"),
         ] {
             let mut client = client(Permissions::Allow);
             say(&mut client, line);
