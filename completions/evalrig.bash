@@ -356,7 +356,7 @@ _evalrig() {
             return 0
             ;;
         evalrig__subcmd__compare)
-            opts="-q -v -h --baseline --baseline-runs --base --candidate --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
+            opts="-q -v -h --baseline --baseline-runs --base --candidate --arm --gate --margin --measure --format --selftest --seed --quiet --verbose --color --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -375,6 +375,10 @@ _evalrig() {
                     return 0
                     ;;
                 --candidate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

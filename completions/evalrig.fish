@@ -195,6 +195,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l baseline -d 
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l baseline-runs -d 'Number of runs that `latest` selects as a baseline [default: 4]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l base -d 'Files of the earlier runs, such as those of shards, instead of RUN' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l candidate -d 'Files of the later run, instead of RUN' -r
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l arm -d 'Compare only this arm; repeatable [default: all but the baseline arms]' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l margin -d 'Ignore differences in pass rate, or mean score, that are smaller than this' -r
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l measure -d 'Compare pass rates or mean scores' -r -f -a "pass\t''
 score\t''"
@@ -206,7 +207,7 @@ complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l seed -d 'Ran
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l color -d 'When to color the output' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l gate -d 'Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3 if inconclusive'
+complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -l gate -d 'Base the exit code on the verdict alone: 0 if equivalent, better or not worse, 1 if worse, 3 if inconclusive. Of the newest runs, those that their own gate did not pass are no base'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s q -l quiet -d 'Print less; no report when nothing is wrong'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s v -l verbose -d 'Print more, including notes'
 complete -c evalrig -n "__fish_evalrig_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
