@@ -297,6 +297,7 @@ fn case(test: usize, pair: &Pair, run: u32, trial: u32, value: f64) -> ComparedC
         suite: "s".to_owned(),
         test: format!("t{test}"),
         target: "t".to_owned(),
+        arm: None,
         group: match pair.cluster {
             Cluster::Group(number) => Some(format!("g{number}")),
             Cluster::Alone | Cluster::Test(_) => None,

@@ -39,6 +39,9 @@ pub const ALL: [(&str, MakeTable); 21] = [
     ("judges", judges::corrected),
 ];
 
+/// How many times as many comparisons show the two rates that are promised.
+const MORE_FOR_PROMISES: usize = 4;
+
 const CORRELATIONS: [f64; 4] = [0.0, 0.05, 0.1, 0.3];
 
 pub fn words(texts: &[&str]) -> Vec<String> {
@@ -83,6 +86,7 @@ fn correlation_header(first: &str) -> Vec<String> {
 }
 
 fn false_alarms(repeats: usize) -> StatisticsTable {
+    let repeats = MORE_FOR_PROMISES * repeats;
     let sizes = [(10, 5), (20, 5), (30, 4), (50, 3)];
     let rows = sizes.map(|size| (size_name(size), correlated(size, 4)));
     StatisticsTable {
@@ -317,7 +321,8 @@ fn passed_never(test: &TestChange) -> bool {
 }
 
 fn false_marks(repeats: usize) -> StatisticsTable {
-    let sizes = [((20, 5), 1), ((20, 5), 4)];
+    let repeats = MORE_FOR_PROMISES * repeats;
+    let sizes = [((20, 5), 1), ((20, 5), 4), ((3, 10), 4), ((5, 10), 4)];
     let rows = sizes.map(|(size, runs)| {
         (format!("{}, {runs} baseline", size_name(size)), correlated(size, runs))
     });
