@@ -134,7 +134,8 @@ fn the_json_has_the_documented_shape() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     fs::write(at.join("a"), run_of(3, 5)).unwrap();
-    let output = evalrig(at, &["compare", "a", "a", "--format", "json"]);
+    fs::write(at.join("b"), run_of(3, 4)).unwrap();
+    let output = evalrig(at, &["compare", "a", "b", "--format", "json"]);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let keys =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };

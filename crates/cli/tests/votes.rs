@@ -145,7 +145,7 @@ fn few_labels_and_stale_ones_are_named() {
     assert_eq!(found["judges"][1]["agreement"], Value::Null);
     assert_eq!(found["rates"][0]["corrected"], Value::Null);
     let said = project.evalrig(&["judge", "check", "--labels", "labels.csv"]);
-    said.exits(3).prints("11 of the 20 labelled answers").prints("t12 (");
+    said.exits(3).prints("11 of 20 labelled answers").prints("t12 (");
     project.evalrig(&["judge", "check"]).exits(3).prints("labels.jsonl: 0 for these answers");
 }
 

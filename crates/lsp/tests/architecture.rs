@@ -44,6 +44,7 @@ fn no_program_is_started() {
         "session::LoadOptions",
         "session::known_secrets",
         "setting::TARGET_FIELDS",
+        "target::ROOT",
         "target::find_targets_file",
         "target::is_agentv",
         "target::reach_of_found",

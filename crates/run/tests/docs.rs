@@ -11,6 +11,7 @@ use evalrig_run::target::read_targets;
 /// one for each.
 const ONLY_RUN: &[&str] = &[
     "arm-without-effect",
+    "conversation-workspace",
     "import-needs-criteria",
     "judge-target-missing",
     "new-session-per-turn",

@@ -21,11 +21,12 @@ pub(super) fn read_container(
         let memory = options.optional("memory", |options, entry| {
             let help = "write a number with a unit: `512m`, `2g`";
             read_limit(options, entry, is_memory, help)
-        })?;
+        });
         let cpus = options.optional("cpus", |options, entry| {
             read_limit(options, entry, is_positive, "write how many processors: `1.5`")
-        })?;
-        Ok(ContainerSettings { image: image.map(|image| image.value), memory, cpus })
+        });
+        let image = image.map(|image| image.value);
+        Ok(ContainerSettings { image, memory: memory?, cpus: cpus? })
     })
 }
 

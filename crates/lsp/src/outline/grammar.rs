@@ -13,7 +13,7 @@ use evalrig_core::syntax::Node;
 use evalrig_core::syntax::fields::{Field, Shape};
 use evalrig_run::provider::{Provider, provider_named};
 use evalrig_run::setting::TARGET_FIELDS;
-use evalrig_run::target;
+use evalrig_run::target::ROOT;
 
 /// Keys whose value is the name of a target.
 pub(crate) const TARGET_KEYS: &[&str] = &["target", "judge_target", "use_target"];
@@ -102,7 +102,7 @@ fn tables_of_definition(name: &str, node: Node<'_>) -> MappingTables {
         "workspace-hook" => new(MappingKind::Part, &[WORKSPACE_HOOK_FIELDS]),
         "workspace-repo" => new(MappingKind::Part, &[WORKSPACE_REPO_FIELDS]),
         "rubric-item" => new(MappingKind::Part, &[ITEM_FIELDS]),
-        "targets-file" => new(MappingKind::TargetsFile, &[target::ROOT]),
+        "targets-file" => new(MappingKind::TargetsFile, &[ROOT]),
         "target" => {
             let written = node.get("provider").and_then(Node::scalar_text);
             let provider = written.and_then(provider_kind);

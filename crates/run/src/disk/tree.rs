@@ -335,11 +335,9 @@ impl TreeWalk<'_> {
                     self.go_down(inner);
                     return self.read(&stat);
                 }
-                Ok(_) => {
-                    let kind = NodeKind::Special;
-                    let parent = self.here.as_fd();
-                    let entry = TreeEntry { parent, name: &name, path: &self.path, kind };
-                    self.visitor.visit(&entry)?;
+                Ok(_) => self.visit_mount(&name)?,
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {
+                    self.visit_mount(&name)?;
                 }
                 // It vanished, or something else took its name.
                 Err(error) if is_gone(&error) => {}
@@ -349,6 +347,12 @@ impl TreeWalk<'_> {
         let length = self.levels.last().map_or(0, |level| level.path_length);
         self.path.truncate(length);
         Ok(())
+    }
+
+    /// What is mounted in a tree is not part of it.
+    fn visit_mount(&mut self, name: &CStr) -> io::Result<()> {
+        let (parent, kind) = (self.here.as_fd(), NodeKind::Special);
+        self.visitor.visit(&TreeEntry { parent, name, path: &self.path, kind })
     }
 
     fn go_down(&mut self, inner: OwnedFd) {
@@ -402,16 +406,32 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
 }
 
+/// `XDEV` for what is mounted there, also if it is a directory of the same file system.
+#[cfg(target_os = "linux")]
+fn open_unless_mounted(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    match openat2(parent, name, READING, Mode::empty(), ResolveFlags::NO_XDEV) {
+        // Kernels and filters of system calls that do not know it.
+        Err(Errno::NOSYS | Errno::PERM) => openat(parent, name, READING, Mode::empty()),
+        opened => opened,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_unless_mounted(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    openat(parent, name, READING, Mode::empty())
+}
+
 fn open_directory(
     parent: BorrowedFd<'_>,
     name: &CStr,
     unreadable: UnreadableDirectory,
 ) -> io::Result<(OwnedFd, Stat)> {
     let needed = unreadable.needed();
-    let opened = match openat(parent, name, READING, Mode::empty()) {
+    let opened = match open_unless_mounted(parent, name) {
         Err(Errno::ACCESS) if needed > 0 => {
             unlock(parent, name, needed)?;
-            openat(parent, name, READING, Mode::empty())?
+            open_unless_mounted(parent, name)?
         }
         opened => opened?,
     };

@@ -116,6 +116,29 @@ mod tests {
         assert_eq!(remove_tree(&tree).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
+    /// Only root may mount, so that elsewhere there is nothing to check.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_mounted_in_a_tree_is_left_alone() {
+        let (_folder, place) = place();
+        let (victim, mounted) = (place.join("victim"), place.join("tree/inner/mounted"));
+        fs::create_dir_all(&victim).unwrap();
+        fs::create_dir_all(&mounted).unwrap();
+        fs::write(victim.join("file"), "kept").unwrap();
+        let run = |program: &str, words: &[&str]| {
+            let ended = std::process::Command::new(program).args(words).output();
+            ended.is_ok_and(|ended| ended.status.success())
+        };
+        if !run("mount", &["--bind", victim.as_str(), mounted.as_str()]) {
+            return;
+        }
+        let removed = remove_tree(&place.join("tree"));
+        let is_kept = victim.join("file").exists();
+        assert!(run("umount", &[mounted.as_str()]));
+        assert!(is_kept && removed.is_err(), "{removed:?}");
+        remove_tree(&place.join("tree")).unwrap();
+    }
+
     #[test]
     fn directories_without_permissions_are_removed() {
         let (_folder, place) = place();

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::disk::Fingerprint;
 use crate::provider::replay::replay_target;
-use crate::results::ReadError;
+use crate::results::{ReadError, is_cost};
 use crate::sandbox::{NoSandbox, Sandbox as _};
 use crate::setting::{Common, ConnectContext, FilesMode, SandboxName, Setting, unusable};
 use crate::target::Target;
@@ -336,13 +336,13 @@ impl ConnectedTarget {
     }
 
     /// Adds the provider, and the model from the target's settings if the agent does not report it. A
-    /// price that the user gives overrides the cost that the agent reports.
+    /// price that the user gives overrides the cost that the agent reports, which is unknown if it is not a price.
     fn complete_transcript(&self, mut transcript: Transcript) -> Transcript {
         let agent = &mut transcript.session.agent;
         *agent = agent.take().or_else(|| self.provider.map(str::to_owned));
         transcript.model = transcript.model.or_else(|| self.model.clone());
         let priced = || Some(self.rates?.cost(transcript.tokens?));
-        transcript.cost_usd = priced().or(transcript.cost_usd);
+        transcript.cost_usd = priced().or(transcript.cost_usd).filter(|cost| is_cost(*cost));
         transcript
     }
 }

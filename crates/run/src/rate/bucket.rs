@@ -20,6 +20,11 @@ const NEWEST: f64 = 0.2;
 /// clock.
 const MOST_AHEAD: Duration = Duration::from_secs(600);
 
+/// Of one request. An agent may report any number, and the target would be blocked for years.
+const MOST_TOKENS: f64 = 1e8;
+/// Requests that may be in debt at the same time.
+const MOST_AT_ONCE: f64 = 1e5;
+
 /// After a refusal that does not say for how long.
 const USUAL_BLOCK: Duration = Duration::from_secs(1);
 
@@ -86,7 +91,7 @@ impl BucketState {
 
     /// A request used so many tokens.
     pub(crate) fn settle(&mut self, permit: Permit, tokens: u64) {
-        let tokens = tokens as f64;
+        let tokens = (tokens as f64).min(MOST_TOKENS);
         self.tokens += permit.tokens - tokens;
         self.estimate += NEWEST * (tokens - self.estimate);
     }
@@ -111,7 +116,7 @@ impl BucketState {
         let now = now.as_secs_f64();
         let is_plausible = [self.requests, self.tokens, self.estimate, self.at]
             .iter()
-            .all(|number| number.is_finite())
+            .all(|number| number.is_finite() && *number >= -MOST_TOKENS * MOST_AT_ONCE)
             && self.at <= now + MOST_AHEAD.as_secs_f64();
         if !is_plausible {
             *self = Self::default();
@@ -159,6 +164,17 @@ mod tests {
         let waits: Vec<f64> =
             (0..4).map(|_| state.reserve(requests(120), START).wait.as_secs_f64()).collect();
         assert_eq!(waits, [0.5, 1.0, 1.5, 2.0]);
+    }
+
+    #[test]
+    fn one_answer_cannot_block_a_target_for_ever() {
+        let mut state = BucketState::default();
+        let permit = state.reserve(tokens(600_000), START);
+        state.settle(permit, u64::MAX);
+        let wait = state.reserve(tokens(600_000), START).wait;
+        assert!(wait <= Duration::from_secs(10_001), "{wait:?}");
+        let mut stored = BucketState { tokens: -1e15, at: START.as_secs_f64(), ..state };
+        assert!(stored.reserve(tokens(600_000), START).is_granted);
     }
 
     #[test]

@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn a_test_that_passes_by_its_share_is_a_note() {
-        let text = shown().rows(&fixture::by_share("pos", "pfpf"));
+        let text = shown().passing().rows(&fixture::by_share("pos", "pfpf"));
         assert!(text.starts_with("### ✅ evalrig: 2 of 4 passed"), "{text}");
         assert!(
             text.contains("- <code>pos</code> passes: 2 of 4 trials passed, needs 50 %"),

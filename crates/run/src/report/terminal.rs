@@ -457,7 +457,7 @@ mod tests {
             fixture::row("a", Outcome::Passed, Some(1.0)),
             fixture::row("b", Outcome::Passed, Some(0.9)),
         ];
-        insta::assert_snapshot!(shown(OutputStyle::default()).rows(&rows));
+        insta::assert_snapshot!(shown(OutputStyle::default()).passing().rows(&rows));
     }
 
     #[test]
@@ -469,7 +469,7 @@ mod tests {
         assert_eq!(normal.lines().last(), quiet.lines().last());
         let passed: Vec<Row> =
             rows.iter().filter(|row| row.outcome == Outcome::Passed).cloned().collect();
-        let silent = shown(OutputStyle::default()).detail(Detail::Quiet).rows(&passed);
+        let silent = shown(OutputStyle::default()).detail(Detail::Quiet).passing().rows(&passed);
         assert_eq!(silent, "");
         let verbose = shown(OutputStyle::default()).detail(Detail::Verbose).rows(&rows);
         assert!(verbose.contains("╭─ evals/support/EVAL.yaml:24"));

@@ -73,6 +73,7 @@ pub use row::{
     AgentFacts, CaseKey, EvaluatorResult, GitState, GradeOutcome, JudgeUsage, PassTrials,
     PlanPlace, RecordPlace, Row, RowError, SCHEMA_VERSION, SourcePlace, TokenCounts, Trace,
 };
+pub(crate) use row_check::is_cost;
 pub use row_skills::{RowSkillUse, RowSkills};
 pub use rows::{Rows, read_finished};
 pub(crate) use run_header::INCOMPLETE;

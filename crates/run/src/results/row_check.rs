@@ -8,6 +8,11 @@ use super::row::{EvaluatorResult, Row};
 /// In US dollars. More is not a price, and sums of such numbers stay finite.
 const MOST_COST: f64 = 1e12;
 
+/// Whether a row may say that a case has cost so much.
+pub(crate) fn is_cost(dollars: f64) -> bool {
+    (0.0..=MOST_COST).contains(&dollars)
+}
+
 /// The error says which number is out of range.
 pub(super) fn check_row(row: &Row) -> Result<(), String> {
     check_share("score", row.score)?;
@@ -48,7 +53,7 @@ pub(super) fn check_share(key: &str, share: Option<f64>) -> Result<(), String> {
 
 pub(super) fn check_cost(key: &str, cost: Option<f64>) -> Result<(), String> {
     match cost {
-        Some(cost) if !(0.0..=MOST_COST).contains(&cost) => Err(out_of_range(key, cost)),
+        Some(cost) if !is_cost(cost) => Err(out_of_range(key, cost)),
         _ => Ok(()),
     }
 }

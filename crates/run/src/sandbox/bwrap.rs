@@ -133,7 +133,7 @@ impl Sandbox for Bwrap {
             (is_system(path) && !masked.iter().any(|one| path.starts_with(one)))
                 || view.writable.iter().any(|one| path.starts_with(one))
         };
-        let needed = program_paths(&start, &view.hidden, &is_visible)?;
+        let needed = program_paths(&start, &view.hidden, &view.writable, &is_visible)?;
         let mut arguments = self.system();
         if view.network == NetworkAccess::None {
             arguments.add(["--unshare-net"]);

@@ -25,13 +25,15 @@ pub(super) struct ProgramPaths {
 }
 
 /// Finds them. `hidden` is not shown as a part of something else; `is_visible` says what the sandbox shows
-/// anyway.
+/// anyway. What is in `writable` may be of the agent: its links and first lines would choose what is shown.
 pub(super) fn program_paths(
     start: &ProgramStart,
     hidden: &[Utf8PathBuf],
+    writable: &[Utf8PathBuf],
     is_visible: &dyn Fn(&Utf8Path) -> bool,
 ) -> Result<ProgramPaths, String> {
-    let mut found = PathFinder { start, hidden, is_visible, paths: ProgramPaths::default() };
+    let paths = ProgramPaths::default();
+    let mut found = PathFinder { start, hidden, writable, is_visible, paths };
     if !found.add_program(&start.program, DEPTH) {
         return Err(format!("cannot start `{}`: no such program", start.program));
     }
@@ -74,6 +76,7 @@ fn plain_file(path: &Utf8Path) -> Option<Utf8PathBuf> {
 struct PathFinder<'a> {
     start: &'a ProgramStart,
     hidden: &'a [Utf8PathBuf],
+    writable: &'a [Utf8PathBuf],
     is_visible: &'a dyn Fn(&Utf8Path) -> bool,
     paths: ProgramPaths,
 }
@@ -94,6 +97,9 @@ impl PathFinder<'_> {
         let Ok(real) = path.canonicalize_utf8() else {
             return false;
         };
+        if self.is_writable(&path) || self.is_writable(&real) {
+            return true;
+        }
         if real != path && !(self.is_visible)(&path) {
             self.paths.links.push((path, real.clone()));
         }
@@ -106,6 +112,21 @@ impl PathFinder<'_> {
             self.add_program(&interpreter, depth - 1);
         }
         true
+    }
+
+    /// Whether a path leads through a place that the agent can write to, as it is written.
+    fn is_writable(&self, path: &Utf8Path) -> bool {
+        let mut plain = Utf8PathBuf::new();
+        for part in path.components() {
+            match part {
+                Utf8Component::ParentDir => drop(plain.pop()),
+                part => plain.push(part),
+            }
+            if self.writable.contains(&plain) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The directory that belongs to a program and to nothing else, or the file itself.
@@ -216,7 +237,28 @@ mod tests {
                 env: vec![variable("HOME", self.home.as_str()), variable("PATH", path)],
             };
             let is_visible = |path: &Utf8Path| path.starts_with("/usr") || path.starts_with("/bin");
-            program_paths(&start, hidden, &is_visible)
+            program_paths(&start, hidden, &[], &is_visible)
+        }
+    }
+
+    #[test]
+    fn a_program_that_the_agent_could_write_shows_nothing() {
+        let place = Place::new();
+        let (work, secret) = (place.home.join("work"), place.home.join("secret"));
+        fs::create_dir(&work).unwrap();
+        fs::write(&secret, "x").unwrap();
+        fs::write(work.join("check.sh"), format!("#!/usr/bin/env -S -u {secret} sh\n")).unwrap();
+        symlink(&secret, work.join("link")).unwrap();
+        let is_visible = |path: &Utf8Path| path.starts_with("/usr") || path.starts_with(&work);
+        for program in ["./work/check.sh", "work/link", "work/../work/link", "work/./check.sh"] {
+            let start = ProgramStart {
+                program: program.to_owned(),
+                args: Vec::new(),
+                cwd: place.home.clone(),
+                env: Vec::new(),
+            };
+            let found = program_paths(&start, &[], std::slice::from_ref(&work), &is_visible);
+            assert_eq!(found, Ok(ProgramPaths::default()), "{program}");
         }
     }
 

@@ -69,6 +69,8 @@ impl ServedRepository {
 
     fn stored_labels(&self) -> Result<Vec<Value>, ReadError> {
         let labels = Labels::read(&self.root)?;
-        Ok(labels.iter().map(serde_json::to_value).filter_map(Result::ok).collect())
+        let lines = labels.iter().map(serde_json::to_string).filter_map(Result::ok);
+        let redacted = lines.map(|line| self.secrets.redact(&line));
+        Ok(redacted.filter_map(|line| serde_json::from_str(&line).ok()).collect())
     }
 }

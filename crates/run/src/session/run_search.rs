@@ -39,12 +39,18 @@ pub fn find_runs(
     search: &RunSearch<'_>,
 ) -> Result<FoundRuns, SessionError> {
     let (mut files, mut newest): (Vec<Utf8PathBuf>, Vec<BaseRunFiles>) = (Vec::new(), Vec::new());
+    let mut named: Vec<Utf8PathBuf> = Vec::new();
     let mut skipped = SkippedRuns::default();
     for argument in arguments {
         let is_file = options.working_directory.join(argument).exists();
         match run_range(argument).filter(|_| !is_file) {
             Some(range) => {
                 newest.extend(search.newest(options, argument, range, &mut skipped)?);
+            }
+            None if is_file => {
+                let found = find_results(options, argument)?;
+                named.extend(found.iter().cloned());
+                files.extend(found);
             }
             None => files.extend(find_results(options, argument)?),
         }
@@ -57,7 +63,10 @@ pub fn find_runs(
     }
     // A pattern or a range that matches the candidate too means the others.
     if runs.len() > 1 {
-        runs.retain(|run| !run.iter().any(|file| search.is_of_candidate(file)));
+        runs.retain(|run| {
+            let is_named = run.iter().any(|file| named.contains(file));
+            is_named || !run.iter().any(|file| search.is_of_candidate(file))
+        });
     }
     Ok(FoundRuns { runs, skipped })
 }

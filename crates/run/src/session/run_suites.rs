@@ -64,17 +64,7 @@ pub(super) fn run_suites(
     notify: &mut Notify<'_>,
     listener: EventListener,
 ) -> Result<FinishedRun, SessionError> {
-    let RunStart {
-        mut suites,
-        secrets,
-        baseline,
-        rounds,
-        gaps,
-        is_regrade,
-        is_part,
-        earlier_gate,
-        ..
-    } = start;
+    let RunStart { mut suites, secrets, baseline, rounds, gaps, is_regrade, .. } = start;
     let listener = redacting(listener, Arc::clone(&secrets));
     let planned = suites.iter().map(|suite| suite.job.case_count()).sum();
     let run_log = run_log_news(spec, &suites);
@@ -89,7 +79,7 @@ pub(super) fn run_suites(
     let rule = spec.grading.exit_rule;
     let reports = ReportSet::open(&spec.loading, &spec.reports, rule, roots, Arc::clone(&secrets))?;
     let history = TestHistory::new(reports.shows_history);
-    let mut origin = RunOrigin::of(spec, &suites, is_part);
+    let mut origin = RunOrigin::of(spec, &suites, start.is_part);
     origin.rounds = rounds.as_ref().map(|rounds| rounds.settings.clone());
     origin.is_regrade = is_regrade;
     let rounds = rounds.map(|rounds| SharedRounds::new(rounds.decision));
@@ -160,13 +150,12 @@ pub(super) fn run_suites(
     if let Some(queued) = queued {
         queued.end(&end.ended, notify);
     }
-    if let Some(warning) = scratch.remove() {
-        notify(Notice::Message(warning));
-    }
+    let recorded = recording.iter().flat_map(|one| one.take_warnings());
     let uncached = cache.and_then(|cache| cache.take_warning());
-    for warning in recording.iter().flat_map(|one| one.take_warnings()).chain(uncached) {
+    for warning in scratch.remove().into_iter().chain(recorded).chain(uncached) {
         notify(Notice::Message(warning));
     }
+    let earlier_gate = start.earlier_gate;
     let ended = EndedRun { end, planned, is_regrade, earlier_gate, run_log };
     Ok(finish_run(spec, &ended, observer, files, notify))
 }
