@@ -40,6 +40,7 @@ mod rate_store;
 mod row_message;
 mod run_description;
 mod run_queue;
+mod served_runs;
 mod status;
 mod taken_chain;
 mod trouble;

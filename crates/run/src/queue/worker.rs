@@ -4,30 +4,28 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use async_nats::jetstream::kv::{Operation, Store};
+use async_nats::jetstream::kv::Store;
 use camino::Utf8PathBuf;
 use futures_util::StreamExt as _;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::disk::full_disk_count;
 use crate::execute::Cancel;
 use crate::lock::locked;
 
 use super::bundle_cache::remove_unused;
-use super::control_state::ControlState;
 use super::error::QueueError;
 use super::health::serve_health;
 use super::link::{QueueLink, REQUEST_TIMEOUT};
-use super::names::{RunName, STATE_KEY, WORKER_KEYS, key_token};
+use super::names::{RunName, WORKER_KEYS, key_token};
 use super::publisher::WarningSink;
 use super::rate_store::KeyValueStores;
-use super::run_queue::{RunQueue, known_manifests, runs_bucket};
-use super::trouble::Trouble;
+use super::run_queue::{known_manifests, runs_bucket};
+use super::served_runs::{ServedRuns, find_runs};
 use super::worker_run::{BundleLoader, ServingContext, WorkerRun};
 use super::worker_state::WorkerState;
 
@@ -39,16 +37,13 @@ const SIGN: Duration = Duration::from_secs(5);
 const CHANGED_SIGN: Duration = Duration::from_secs(1);
 
 /// Between two attempts while the server cannot be reached.
-const AGAIN: Duration = Duration::from_secs(1);
+pub(super) const AGAIN: Duration = Duration::from_secs(1);
 
 /// Between two looks whether the server is away while the worker is to end.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Longest wait for the server at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
-
-/// Between two attempts to get the files of a run.
-const OPEN_AGAIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub(crate) struct WorkerSettings {
@@ -77,38 +72,6 @@ pub(crate) struct QueueWorker {
     say: Say,
     /// Of taking cases.
     trouble: Trouble,
-}
-
-/// The runs that are served now.
-#[derive(Debug, Default)]
-struct ServedRuns {
-    all: Mutex<BTreeMap<RunName, Arc<WorkerRun>>>,
-    /// Runs that are gone and being removed.
-    ended: Mutex<JoinSet<()>>,
-    changed: Notify,
-}
-
-impl ServedRuns {
-    fn end(&self, run: Arc<WorkerRun>, say: &Say) {
-        run.end();
-        let say = Arc::clone(say);
-        let mut ended = locked(&self.ended);
-        while ended.try_join_next().is_some() {}
-        ended.spawn(async move {
-            let name = run.queue.name.as_str().to_owned();
-            for warning in run.remove().await {
-                say(format!("warning: {warning}"));
-            }
-            drop(run);
-            say(format!("run {name} has ended"));
-        });
-    }
-
-    /// Waits until nothing is left of runs that are gone.
-    async fn wait_for_ended(&self) {
-        let mut ended = std::mem::take(&mut *locked(&self.ended));
-        while ended.join_next().await.is_some() {}
-    }
 }
 
 impl QueueWorker {
@@ -353,125 +316,6 @@ impl TakePlace {
     /// A message may come at the end of the wait, and its lease has begun by then.
     fn poll(&self) -> Duration {
         POLL.min(self.run.queue.lease() / 4)
-    }
-}
-
-/// Serves every run in the list of runs.
-async fn find_runs(
-    link: QueueLink,
-    bucket: Store,
-    context: ServingContext,
-    runs: Arc<ServedRuns>,
-    counts: Arc<WorkerState>,
-    say: Say,
-) {
-    let mut serving = JoinSet::new();
-    let mut started: BTreeMap<RunName, tokio::task::AbortHandle> = BTreeMap::new();
-    let trouble = Trouble::default();
-    loop {
-        let mut entries = match bucket.watch_with_history(">").await {
-            Ok(entries) => entries,
-            Err(error) => {
-                trouble.say(&say, format!("cannot read the list of runs: {error}"));
-                tokio::time::sleep(AGAIN).await;
-                continue;
-            }
-        };
-        trouble.clear();
-        while let Some(Ok(entry)) = entries.next().await {
-            while serving.try_join_next().is_some() {}
-            let Ok(name) = RunName::parse(&entry.key) else { continue };
-            match entry.operation {
-                Operation::Put if started.contains_key(&name) => {}
-                Operation::Put => {
-                    let run = serve_run(
-                        link.clone(),
-                        name.clone(),
-                        context.clone(),
-                        (Arc::clone(&runs), Arc::clone(&counts)),
-                        Arc::clone(&say),
-                    );
-                    started.insert(name, serving.spawn(run));
-                }
-                Operation::Delete | Operation::Purge => {
-                    if let Some(task) = started.remove(&name) {
-                        task.abort();
-                    }
-                    counts.forget_run(name.as_str());
-                    let removed = locked(&runs.all).remove(&name);
-                    if let Some(run) = removed {
-                        runs.end(run, &say);
-                    }
-                }
-            }
-        }
-        tokio::time::sleep(AGAIN).await;
-    }
-}
-
-/// Opens a run and follows its state until it is gone.
-async fn serve_run(
-    link: QueueLink,
-    name: RunName,
-    context: ServingContext,
-    (runs, counts): (Arc<ServedRuns>, Arc<WorkerState>),
-    say: Say,
-) {
-    let trouble = Trouble::default();
-    let (control, state) = loop {
-        let full = full_disk_count();
-        match open_run(&link, &name, &context).await {
-            Ok((run, state)) => {
-                say_served(&run, &say);
-                counts.disk.clear(Instant::now());
-                let control = run.queue.control.clone();
-                locked(&runs.all).insert(name, Arc::new(run));
-                runs.changed.notify_waiters();
-                break (control, state);
-            }
-            // A full disk, or a server that is away for a while.
-            Err(error) => {
-                trouble.say(&say, format!("run {} is not served: {error}", name.as_str()));
-                if full_disk_count() > full {
-                    counts.disk.note(Instant::now());
-                }
-                tokio::time::sleep(OPEN_AGAIN).await;
-            }
-        }
-    };
-    loop {
-        if let Ok(mut changes) = control.watch_with_history(STATE_KEY).await {
-            while let Some(Ok(entry)) = changes.next().await {
-                if entry.operation == Operation::Put {
-                    let _ = state.send(ControlState::read(&entry.value));
-                    runs.changed.notify_waiters();
-                }
-            }
-        }
-        tokio::time::sleep(AGAIN).await;
-    }
-}
-
-async fn open_run(
-    link: &QueueLink,
-    name: &RunName,
-    context: &ServingContext,
-) -> Result<(WorkerRun, watch::Sender<ControlState>), QueueError> {
-    let queue = RunQueue::open(link, name.clone()).await?;
-    let queue = queue.ok_or_else(|| QueueError::new("it is not complete"))?;
-    let (state, following) = watch::channel(ControlState::of(&queue.control).await?);
-    Ok((WorkerRun::open(queue, following, context).await?, state))
-}
-
-fn say_served(run: &WorkerRun, say: &Say) {
-    let name = run.queue.name.as_str();
-    for reason in &run.left_out {
-        (say)(format!("run {name}: {reason}; this worker skips its cases"));
-    }
-    if run.consumers.is_empty() {
-        (say)(format!("run {name} has no cases that can run here"));
-    } else {
-        (say)(format!("serving run {name}"));
     }
 }
 
