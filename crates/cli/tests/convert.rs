@@ -148,7 +148,7 @@ fn unsupported_files_are_named() {
         ("other.json", "{\"a\": 1}"),
     ]);
     for (file, reason) in [
-        ("EVAL.yaml", "`evalrig show EVAL.yaml` prints a suite"),
+        ("EVAL.yaml", "use `evalrig show EVAL.yaml` to print a suite"),
         ("notes.txt", "does not end in .yaml, .yml, .json"),
         ("gone.json", "does not exist"),
         ("other.json", "has an unknown format"),
