@@ -26,6 +26,7 @@ use super::publisher::WarningSink;
 use super::rate_store::KeyValueStores;
 use super::run_queue::{known_manifests, runs_bucket};
 use super::served_runs::{ServedRuns, find_runs};
+use super::trouble::Trouble;
 use super::worker_run::{BundleLoader, ServingContext, WorkerRun};
 use super::worker_state::WorkerState;
 
@@ -70,8 +71,6 @@ pub(crate) struct QueueWorker {
     counts: Arc<WorkerState>,
     runs: Arc<ServedRuns>,
     say: Say,
-    /// Of taking cases.
-    trouble: Trouble,
 }
 
 impl QueueWorker {
@@ -92,17 +91,7 @@ impl QueueWorker {
         };
         let counts = Arc::new(WorkerState::new(settings.slots));
         let sign_key = sign_key(&settings.name);
-        Ok(Self {
-            link,
-            listed,
-            settings,
-            sign_key,
-            context,
-            counts,
-            runs: Arc::default(),
-            say,
-            trouble: Trouble::default(),
-        })
+        Ok(Self { link, listed, settings, sign_key, context, counts, runs: Arc::default(), say })
     }
 
     /// Serves until it is asked to end, and what runs then has ended.
@@ -278,12 +267,12 @@ impl QueueWorker {
             Ok(batch) => batch,
             Err(error) => {
                 let run = place.run.queue.name.as_str();
-                self.trouble.say(&self.say, format!("run {run}: cannot take cases: {error}"));
+                place.trouble().say(&self.say, format!("run {run}: cannot take cases: {error}"));
                 tokio::time::sleep(AGAIN).await;
                 return false;
             }
         };
-        self.trouble.clear();
+        place.trouble().clear();
         let mut has_taken = false;
         while let Ok(Some(message)) = tokio::time::timeout(most, batch.next()).await {
             let Ok(message) = message else { break };
@@ -313,6 +302,10 @@ struct TakePlace {
 }
 
 impl TakePlace {
+    fn trouble(&self) -> &Trouble {
+        &self.run.troubles[self.at]
+    }
+
     /// A message may come at the end of the wait, and its lease has begun by then.
     fn poll(&self) -> Duration {
         POLL.min(self.run.queue.lease() / 4)

@@ -33,6 +33,7 @@ use super::publisher::{AnswerSink, RunPublisher, WarningSink};
 use super::run_description::read_manifest;
 use super::run_queue::RunQueue;
 use super::taken_chain::TakenChain;
+use super::trouble::Trouble;
 use super::worker_state::WorkerState;
 
 /// A chain is delivered once, and again this often. Then its cases are errored.
@@ -86,6 +87,8 @@ pub(super) struct WorkerRun {
     pub(super) queue: RunQueue,
     pub(super) state: watch::Receiver<ControlState>,
     pub(super) consumers: Vec<(usize, Consumer<pull::Config>)>,
+    /// Of taking cases, by consumer: one that works does not hide that another does not.
+    pub(super) troubles: Vec<Trouble>,
     pub(super) left_out: Vec<String>,
     pub(super) runner: ChainRunner,
     /// `None` once the run has ended.
@@ -179,6 +182,7 @@ impl WorkerRun {
         Ok(Self {
             queue,
             state,
+            troubles: consumers.iter().map(|_| Trouble::default()).collect(),
             consumers,
             left_out,
             runner: ChainRunner::new(job, tell),
