@@ -155,8 +155,7 @@ pub(super) fn run_suites(
     for warning in scratch.remove().into_iter().chain(recorded).chain(uncached) {
         notify(Notice::Message(warning));
     }
-    let earlier_gate = start.earlier_gate;
-    let ended = EndedRun { end, planned, is_regrade, earlier_gate, run_log };
+    let ended = EndedRun { end, planned, is_regrade, earlier_gate: start.earlier_gate, run_log };
     Ok(finish_run(spec, &ended, observer, files, notify))
 }
 
