@@ -39,7 +39,7 @@ impl<'a> ComparedSides<'a> {
         let split = candidate.iter().copied().partition(|case| is_of_baseline_arm(case));
         let (references, compared): (Vec<_>, Vec<_>) = split;
         let (of_references, of_compared) = (keys(&references), keys(&compared));
-        let is_kept = |case: &&&'a ComparedCase| match key(**case) {
+        let is_kept = |case: &&&'a ComparedCase| match key(case) {
             Some(arm) if of_compared.contains(&arm) => true,
             Some(arm) => !is_of_baseline_arm(case) && !of_references.contains(&arm),
             None => true,

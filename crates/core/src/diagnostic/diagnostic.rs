@@ -25,7 +25,7 @@ pub struct Diagnostic {
     pub help: Option<String>,
     pub fix: Option<Fix>,
     /// A likely repair that a person has to choose: editors offer it, `--fix` does not apply it.
-    pub suggestion: Option<Fix>,
+    pub suggestion: Option<Box<Fix>>,
     /// Position of the test it touches; `None` when it concerns the whole file.
     pub test: Option<u32>,
 }
@@ -52,7 +52,7 @@ impl Diagnostic {
         for related in &mut self.related {
             related.span = place(related.span);
         }
-        for fix in [&mut self.fix, &mut self.suggestion].into_iter().flatten() {
+        for fix in self.fix.iter_mut().chain(self.suggestion.as_deref_mut()) {
             fix.isolation = fix.isolation.map(place);
             for edit in &mut fix.edits {
                 edit.span = place(edit.span);
@@ -121,7 +121,7 @@ impl Diagnostic {
 
     #[must_use]
     pub(crate) fn suggestion_if(mut self, suggestion: Option<Fix>) -> Self {
-        self.suggestion = suggestion;
+        self.suggestion = suggestion.map(Box::new);
         self
     }
 

@@ -326,12 +326,11 @@ impl Loader<'_, '_> {
                     "no `skill_name`: triggers are matched by the directory's name, `{}`",
                     shorten(&skill.directory)
                 );
-                let help = match skill.has_root {
-                    true => "add `skill_name` at the root",
-                    false => {
-                        "a list has no place for it; put the skill's SKILL.md above `evals/`, \
-                              or use `{\"skill_name\": NAME, \"evals\": [...]}`"
-                    }
+                let help = if skill.has_root {
+                    "add `skill_name` at the root"
+                } else {
+                    "a list has no place for it; put the skill's SKILL.md above `evals/`, or use \
+                     `{\"skill_name\": NAME, \"evals\": [...]}`"
                 };
                 let missing = Diagnostic::new(&MISSING_SKILL_NAME, skill.place, message);
                 self.reader.report(missing.help(help));

@@ -241,8 +241,9 @@ mod tests {
         torn.extend(vec![Pair::new(side(1.0, 5), side(0.0, 5)); 2]);
         torn.extend(vec![Pair::new(side(0.0, 5), side(1.0, 5)); 2]);
         assert_eq!(needed(&torn, Measure::Rate), TrialsNeeded::MoreTests);
-        let coin =
-            |at: usize| (0..4).map(|trial| f64::from(u8::from((at + trial) % 2 == 0))).collect();
+        let coin = |at: usize| {
+            (0..4).map(|trial| f64::from(u8::from((at + trial).is_multiple_of(2)))).collect()
+        };
         let noisy: Vec<Pair> = (0..20).map(|at| Pair::new(coin(at), coin(at + 1))).collect();
         assert!(matches!(needed(&noisy, Measure::Rate), TrialsNeeded::EachRun(5..)));
     }

@@ -89,7 +89,7 @@ impl Finding {
             Some(help) => format!("{}\nhelp: {help}", one.message),
             None => one.message.clone(),
         };
-        let fix = one.fix.as_ref().or(one.suggestion.as_ref()).map(|fix| FoundFix {
+        let fix = one.fix.as_ref().or(one.suggestion.as_deref()).map(|fix| FoundFix {
             title: single_line(&redact(&fix.title)),
             is_certain: one.fix.is_some(),
             edits: fix
