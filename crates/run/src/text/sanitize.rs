@@ -126,7 +126,7 @@ pub fn line(text: &str, limit: usize) -> String {
     defuse_commands(out)
 }
 
-/// As [`line`], but a text that is too long keeps its end too, where programs name the error.
+/// As [`line()`], but a text that is too long keeps its end too, where programs name the error.
 pub fn line_ends(text: &str, limit: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= limit {
