@@ -90,6 +90,7 @@ impl ReadError {
         Self::Io { path: path.to_owned(), source }
     }
 
+    #[cfg(feature = "view")]
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
