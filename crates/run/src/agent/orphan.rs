@@ -113,13 +113,16 @@ mod linux {
     /// its process group; if that does not help, it stays until no program runs. Without certainty that it
     /// is ours at all, it is left alone.
     fn belongs_to_the_living(id: u32, all_are_ours: bool) -> bool {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        if super::state_and_group(&stat).is_some_and(|(state, _)| matches!(state, 'Z' | 'X')) {
-            return false;
-        }
         let programs = program_numbers(id, &TOKEN);
         if !programs.is_empty() {
             return programs.into_iter().any(is_running);
+        }
+        // Looked at last: one that is ending has no mark any more, and would be taken for one that never had any.
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let is_over =
+            super::state_and_group(&stat).is_some_and(|(state, _)| matches!(state, 'Z' | 'X'));
+        if is_over || super::is_ending(&stat) {
+            return false;
         }
         let group = super::state_and_group(&stat).map(|(_, group)| group);
         !(all_are_ours && nothing_runs()) || group.is_some_and(is_program)
@@ -189,6 +192,14 @@ pub(super) fn state_and_group(stat: &str) -> Option<(char, u32)> {
     Some((state, fields.nth(1)?.parse().ok()?))
 }
 
+/// Whether a process has begun to end: its memory and descriptors may be gone, though it is not a zombie yet.
+#[cfg(target_os = "linux")]
+fn is_ending(stat: &str) -> bool {
+    const PF_EXITING: u32 = 4;
+    let flags = fields(stat).nth(6).and_then(|flags| flags.parse::<u32>().ok());
+    flags.is_some_and(|flags| flags & PF_EXITING != 0)
+}
+
 #[cfg(target_os = "linux")]
 fn parent(stat: &str) -> Option<i32> {
     fields(stat).nth(1)?.parse().ok()
@@ -203,5 +214,10 @@ mod tests {
         assert_eq!(state_and_group("12 (a) b) S 1 9 9 0"), Some(('S', 9)));
         assert_eq!(parent("12 (a) Z 7 8) S 1 9 9 0"), Some(1));
         assert_eq!(state_and_group(""), None);
+        assert!(
+            is_ending("12 (a) R 7 8 8 0 -1 4194308 0")
+                && !is_ending("12 (a) R 7 8 8 0 -1 4194304 0")
+        );
+        assert!(!is_ending("") && !is_ending("12 (a 4) S 1"));
     }
 }
