@@ -52,7 +52,7 @@ impl ServedRepository {
         }
     }
 
-    /// Labels that cannot be read are an error: a page without them looks like one that nobody has labelled.
+    /// Labels that cannot be read are an error: a page without them looks unlabelled.
     fn shown(&self, run: &ServedRun, token: &str, is_live: bool) -> Answer {
         let stored = match self.stored_labels() {
             Ok(stored) => stored,

@@ -56,7 +56,7 @@ impl CaseRemoval {
         leaves_room(*self.first.get_or_init(|| now), now)
     }
 
-    /// Under a new name: whoever knew the old path finds nothing.
+    /// Under a new name, so that the old path leads to nothing.
     fn set_aside(&self, directory: &Utf8Path) -> io::Result<()> {
         if !self.aside.is_dir() {
             create_directories(&self.aside, Access::Private)?;
